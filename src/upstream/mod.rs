@@ -1,0 +1,1 @@
+//! The published packages of pi: releases and digests, fetching, finding, parsing, patterns by era.
