@@ -1,4 +1,23 @@
 //! Decides by HTTP status whether a failed model call of the pi coding agent deserves another attempt.
 
+mod body;
+mod classify;
 pub mod cli;
+mod export;
+mod failure;
+mod matcher;
+mod rewrite;
+pub mod rules;
+mod thinking;
 pub mod upstream;
+mod verdict;
+
+pub use classify::{NON_OVERFLOW, Profile, TRANSIENT_CLIENT_STATUSES, classify, is_transient_status};
+pub use export::{rule_json, shim_module};
+pub use failure::{
+    FRAME, FRAME_END, FRAME_LEADS, Failure, REQUEST_ID, REQUEST_ID_FORMS, REWRITE_PREFIX, StatusSource, cut_request_ids,
+};
+pub use matcher::{Pattern, PatternError};
+pub use rewrite::{rewrite, unrewritten};
+pub use thinking::{ThinkingText, strip};
+pub use verdict::{BUILT_IN_RULES, Decision, Verdict};

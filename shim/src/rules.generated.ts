@@ -1,0 +1,888 @@
+// Generated from src/rules/*.toml of pi-retry-forced by its test `generated`. Do not edit.
+import type { RuleData } from "./engine.ts";
+
+export const DATA: RuleData = {
+	"rewritePrefix": "503 service unavailable (retry-forced): ",
+	"frame": "^(?:|[ !#-;=?-z|]{1,80} error \\(|(?:(?:ai|api|capi|http|request|upstream|provider|server|gateway|ai_apicall)[ _]?)?(?:error|failed): ?|unknown: |http(?:/[0-9.]{1,3})?[ :]{1,2}|(?:[a-z][a-z0-9_.'-]{0,60}[ ,:]{1,2}){0,12}(?:status[ _]?code|(?:bad|error|got|http|invalid|response|returned|unexpected|with) status|error code|http error)(?: is| was)?[ :=]{1,3}|(?:the )?(?:gateway|provider|proxy|relay|server|upstream) (?:answered|failed|responded|returned)(?: with)?(?: an?)?(?: http)?(?: error| status)?[ :]{1,2}|\\[googlegenerativeai error\\]: error fetching from [!-~]{1,255}: \\[)([45][0-9]{2})(?:[\\t\\n\\r :;<>{}()\\[\\]\"'/|]|, |：|，|$)",
+	"requestId": "\\(?(?<![a-z0-9_])(?:x-)?(?:amzn?-|correlation|event|log|ray|req|request|span|trace)[ _-]?id(?![a-z0-9_])[\\\\\"' ]{0,4}[:=]{1,2}[\\\\\"' ]{0,4}[a-z0-9][a-z0-9_.:/+=@-]{0,255}[\\\\\"']{0,4}\\)?|(?<![a-z0-9_])(?:request|trace|correlation)[ _-]id [a-z_-]{0,64}[0-9][a-z0-9_-]{0,255}|(?<![a-z0-9_])req[_-][a-z0-9_-]{4,255}|(?<![a-z0-9_])(?:chatcmpl|gen|msg|resp|rs)[_-][a-z0-9]{16,255}|(?<![a-z0-9_])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![a-z0-9_])|(?<![a-z0-9_])[0-9a-f]{32}(?![a-z0-9_])|(?<![a-z0-9_])[0-9]{14,64}[a-z0-9]{0,64}(?![a-z0-9_])",
+	"transientClientStatuses": [
+		408,
+		409,
+		425,
+		429
+	],
+	"nonOverflow": [
+		"^(?:throttling error|service unavailable):",
+		"rate limit",
+		"too many requests"
+	],
+	"body": {
+		"maxStarts": 8,
+		"envelopeKeys": [
+			"error",
+			"errors",
+			"response",
+			"detail"
+		],
+		"statusKeys": [
+			"code",
+			"status",
+			"status_code",
+			"statusCode",
+			"http_status"
+		],
+		"wordKeys": [
+			"code",
+			"status",
+			"type"
+		],
+		"grpcNames": {
+			"INVALID_ARGUMENT": 400,
+			"FAILED_PRECONDITION": 400,
+			"OUT_OF_RANGE": 400,
+			"UNAUTHENTICATED": 401,
+			"PERMISSION_DENIED": 403,
+			"NOT_FOUND": 404,
+			"ABORTED": 409,
+			"RESOURCE_EXHAUSTED": 429,
+			"CANCELLED": 499,
+			"INTERNAL": 500,
+			"UNKNOWN": 500,
+			"DATA_LOSS": 500,
+			"UNAVAILABLE": 503,
+			"DEADLINE_EXCEEDED": 504
+		},
+		"errorTypes": {
+			"authentication_error": 401,
+			"billing_error": 402,
+			"permission_error": 403,
+			"not_found_error": 404,
+			"request_too_large": 413,
+			"rate_limit_error": 429,
+			"api_error": 500,
+			"timeout_error": 504,
+			"overloaded_error": 529
+		}
+	},
+	"rules": [
+		{
+			"id": "overflow-known-to-pi",
+			"decision": "overflow",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"prompt (?:is )?too long",
+				"prompt exceeds max length",
+				"request_too_large",
+				"input is too long for requested model",
+				"exceeds the context window",
+				"exceeds (?:the )?(?:model.?s )?maximum context length(?: of [0-9,]+ tokens?|\\s*\\([0-9,]+\\))",
+				"context window exceeded",
+				"input token count[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,255}exceeds the maximum",
+				"maximum prompt length is [0-9]",
+				"reduce the length of the messages",
+				"maximum context length is [0-9]+ tokens",
+				"exceeds (?:the )?maximum allowed input length of [0-9,]+ tokens?",
+				"input \\([0-9]+ tokens\\) is longer than the model",
+				"exceeds the limit of [0-9]",
+				"exceeds the available context size",
+				"greater than the context length",
+				"context window exceeds limit",
+				"exceeded model token limit",
+				"too large for model with [0-9]+ maximum context length",
+				"prompt has [0-9,]+ tokens?, but the configured context size is [0-9,]+ tokens?",
+				"model_context_window_exceeded",
+				"prompt too long; exceeded (?:max )?context length",
+				"range of input length should be",
+				"context[_ ]length[_ ]exceeded",
+				"too many tokens",
+				"token limit exceeded",
+				"^[a-z0-9_ -]+ api error \\(413\\):",
+				"^413(?:\\s|:|$)"
+			],
+			"why": "pi compacts the conversation when it sees one of these; sending the same request again cannot fit"
+		},
+		{
+			"id": "overflow-unknown-to-pi",
+			"decision": "overflow",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"larger input limit",
+				"reduce (?:the|your) (?:prompt|input|context)(?![a-z0-9_])",
+				"shorten your (?:prompt|input|message|conversation)",
+				"input (?:is )?too (?:long|large)(?![a-z0-9_])",
+				"exceeds? [ -~]{0,40}(?:context (?:length|window|size|limit)|maximum (?:input|prompt) (?:length|tokens))",
+				"context (?:length|window|size) (?:is )?(?:exceeded|too (?:small|long))",
+				"maximum (?:context|input) (?:length|tokens|size) (?:is|of)? ?[ -~]{0,20}(?:exceeded|but)",
+				"prompt_too_long",
+				"context_window_exceeded",
+				"contextwindowexceedederror",
+				"string_above_max_length",
+				"payload too large",
+				"request entity too large",
+				"conversation is too long",
+				"上下文长度超过",
+				"超过最大(?:上下文|长度|输入)",
+				"输入(?:内容)?过长"
+			],
+			"why": "the same condition in words that pi does not know; a second try is still too long"
+		},
+		{
+			"id": "thinking-signature",
+			"decision": "repair",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"invalid [`\"'\\\\]{0,4}signature[`\"'\\\\]{0,4} in [`\"'\\\\]{0,4}(?:redacted_)?thinking",
+				"invalid [`\"'\\\\]{0,4}data[`\"'\\\\]{0,4} in [`\"'\\\\]{0,4}redacted_thinking",
+				"thinking_signature_invalid",
+				"invalid_thinking_signature",
+				"thinking\\.signature[a-z_.]{0,20}[`\"'\\\\]{0,4}: ?(?:field required|input should be)",
+				"(?:thinking|reasoning) (?:block )?signature (?:is |was )?(?:invalid|not valid|expired|missing|required|mismatch)",
+				"(?:invalid|missing|expired|bad|corrupted?) (?:thinking|reasoning) (?:block )?signature",
+				"signature (?:of|for|in|on) (?:the |a |this )?[`\"'\\\\]{0,4}(?:redacted_)?thinking[`\"'\\\\]{0,4} (?:block )?(?:is |was |could |cannot |has )?(?:invalid|not |be |expired|fail)",
+				"signature verification failed[ -~]{0,40}thinking",
+				"thinking block[ -~]{0,60}(?:signature|bound to a different|not be verified|could not be (?:verified|decrypted))",
+				"block is bound to a different conversation"
+			],
+			"why": "the key that signed the replayed thinking is not the one of the account that got it; the same request is refused again"
+		},
+		{
+			"id": "thinking-modified",
+			"decision": "repair",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"thinking[`\"'\\\\]{0,4}(?: or [`\"'\\\\]{0,4}redacted_thinking[`\"'\\\\]{0,4})? blocks? in the latest assistant message (?:cannot|can not|must not|can.?t) be modified",
+				"thinking[`\"'\\\\]{0,4} blocks? (?:cannot|can not|must not|can.?t) be (?:modified|changed|edited|altered)",
+				"consecutive [`\"'\\\\]{0,4}thinking[`\"'\\\\]{0,4} blocks must match"
+			],
+			"why": "thinking of the latest turn differs from what the model wrote; without it the request is accepted"
+		},
+		{
+			"id": "thinking-expected",
+			"decision": "repair",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"expected [`\"'\\\\]{0,4}thinking[`\"'\\\\]{0,4} or [`\"'\\\\]{0,4}redacted_thinking[`\"'\\\\]{0,4}, but found"
+			],
+			"why": "the open tool turn must start with thinking or the request must switch thinking off; only the latter is left to us"
+		},
+		{
+			"id": "thinking-as-text-refused",
+			"decision": "repair",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"(?<![a-z0-9_])reasoning_extraction(?![a-z0-9_])"
+			],
+			"why": "newer models refuse earlier thinking that was turned into visible text; dropping that text too is accepted"
+		},
+		{
+			"id": "thinking-of-other-apis",
+			"decision": "repair",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"(?:invalid|stale|expired|corrupted?) [`\"'\\\\]{0,4}thought[_ ]?signature",
+				"thought[_ ]?signature[`\"'\\\\]{0,4} (?:is |was )?(?:not valid|invalid|expired|corrupted)",
+				"invalid_encrypted_content",
+				"encrypted[_ ]content[ -~]{0,80}could not be (?:verified|decrypted|parsed)"
+			],
+			"why": "the same condition at OpenAI and Gemini: sealed reasoning that another account cannot open"
+		},
+		{
+			"id": "thinking-must-be-passed-back",
+			"decision": "stop",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"reasoning_content[`\"'\\\\]{0,4}[ -~]{0,60}must be passed back",
+				"missing (?:a |the )?[`\"'\\\\]{0,4}(?:thought_?signature|reasoning_content)",
+				"thought_?signature[`\"'\\\\]{0,4}(?: is|:)? (?:missing|required)",
+				"reasoning_content[`\"'\\\\]{0,4}(?: is|:)? (?:missing|required)"
+			],
+			"why": "the provider wants reasoning back that is not there; stripping would make it worse and the same request fails again"
+		},
+		{
+			"id": "authentication",
+			"decision": "stop",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"authentication_error",
+				"authentication[_ ](?:failed|failure|required|denied|invalid)",
+				"(?:invalid|incorrect|wrong|missing|expired|revoked|unknown|disabled)[ _](?:x-)?api[ _-]?key",
+				"api[ _-]?key[`\"'\\\\]{0,4} (?:is |was |has been |has )?(?:not valid|invalid|incorrect|missing|expired|revoked|disabled|required|not found|not provided|suspended)",
+				"no (?:auth credentials|api[ _-]?key|credentials) (?:found|provided|configured|available for|for)",
+				"invalid (?:authentication|authorization|credentials?|bearer|access token|auth token|x-api-key)",
+				"invalid[_ ](?:token|jwt|grant)(?![a-z0-9_])",
+				"(?:access|auth|bearer|refresh|security|oauth|id|api|session|jwt)[ _]?token[`\"'\\\\]{0,4} (?:included in the request )?(?:is |was |has been |has )?(?:not valid|invalid|expired|revoked|missing|required|malformed)",
+				"token[_ ](?:has[_ ])?(?:expired|revoked|invalidated)",
+				"jwt (?:error|expired|malformed|invalid|signature)",
+				"credentials? (?:is |are |were |have |has )?(?:been )?(?:invalid|expired|missing|revoked|rejected|incorrect)",
+				"(?<![a-z0-9_])unauthorized(?![a-z0-9_])",
+				"(?<![a-z0-9_])unauthenticated(?![a-z0-9_])",
+				"not authenticated",
+				"(?:please|must) (?:re-?)?(?:log ?in|sign ?in|authenticate|re-?authorize)(?![a-z0-9_])",
+				"login (?:required|expired)",
+				"invalidsignatureexception",
+				"signaturedoesnotmatch",
+				"request signature we calculated does not match",
+				"unrecognizedclientexception",
+				"expiredtokenexception",
+				"could not (?:validate|load|resolve) (?:the )?(?:credentials|api key|default credentials)",
+				"无效的(?:令牌|密钥|api|key)",
+				"令牌(?:已过期|无效|不可用|状态不可用|已禁用|额度已用尽)",
+				"该令牌",
+				"未提供令牌",
+				"(?:身份)?(?:验证|认证|鉴权)失败",
+				"(?:密钥|api ?key)(?:无效|错误|已过期|不正确)"
+			],
+			"why": "the credentials are refused; somebody has to mend them"
+		},
+		{
+			"id": "permission",
+			"decision": "stop",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"permission_error",
+				"permission[_ ]?denied",
+				"(?<![a-z0-9_])forbidden(?![a-z0-9_])",
+				"accessdenied(?:exception|error)?(?![a-z0-9_])",
+				"access_denied",
+				"(?:does not|do not|doesn.?t|don.?t) have (?:sufficient |the required |required |the necessary |necessary )?(?:permission|access|authorization|the right)",
+				"(?<![a-z0-9_])not (?:authorized|permitted|entitled)(?![a-z0-9_])",
+				"insufficient[_ ](?:permission|scope|privilege|access)",
+				"no permission",
+				"not allowed to (?:access|use|sample|call|request|perform|view)",
+				"unsupported_country_region_territory",
+				"(?:country|region|territory|location)[ -~]{0,30} (?:is )?not supported",
+				"not (?:available|supported) in your (?:country|region|location)",
+				"ip[ _-]?(?:address)? [ -~]{0,40}(?:not allowed|not in (?:the )?(?:allow|white) ?list|blocked|banned)",
+				"organization[ -~]{0,60}(?:has been |is )?(?:disabled|restricted|deactivated|must be verified)",
+				"(?:account|user|workspace|project|subscription|organization|key)[`\"'\\\\]{0,4} (?:is |was |has been |have been |has |been )?(?:terminated|suspended|deactivated|disabled|banned|blocked|closed|restricted|frozen|locked|deleted)",
+				"account[ -~]{0,60} is suspended",
+				"(?:consumer|user|account|key)_?(?:suspended|banned|deactivated|disabled)",
+				"account_(?:suspended|deactivated|disabled|banned|terminated)",
+				"无权(?:限|访问|使用)?",
+				"没有权限",
+				"(?:账号|账户|用户|帐号|帐户)(?:已)?(?:被)?(?:封禁|禁用|停用|冻结)"
+			],
+			"why": "the account may not do this; asking again changes nothing"
+		},
+		{
+			"id": "model-not-found",
+			"decision": "stop",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"model_?not_?found",
+				"model_not_supported",
+				"model_not_available",
+				"no such model",
+				"(?:unknown|invalid|unsupported|unrecognized) model(?![a-z0-9_])",
+				"(?:unknown|invalid|unsupported)_model(?![a-z0-9_])",
+				"not a valid model",
+				"model:? [`\"'\\\\]{0,4}[a-z0-9][a-z0-9._:/@\\[\\]-]{0,100}[`\"'\\\\]{0,4},? (?:was |is |could |does |has |has been |do )?(?:not |no longer |been )?(?:be )?(?:found|exist|supported|available|offered|accessible|deprecated|retired|decommissioned|discontinued|shut down|recognized)",
+				"model (?:was |is |could |does |has been )?(?:not (?:be )?(?:found|exist|supported|available for|recognized)|deprecated|retired|decommissioned|discontinued)",
+				"models?/[a-z0-9][a-z0-9._:/@-]{0,100} (?:is|was) not (?:found|supported)",
+				"model[`\"'\\\\]{0,4}:? [`\"'\\\\]{0,4}[a-z0-9][a-z0-9._:/@-]{0,100}[`\"'\\\\]{0,4} (?:not found|does not exist)",
+				"(?:deployment|engine|endpoint|inference profile|resource)[`\"'\\\\]{0,4}:? (?:for this resource )?(?:is |was |does |could )?(?:not (?:be )?(?:found|exist|supported))",
+				"does not exist or you do not have access",
+				"resourcenotfoundexception",
+				"deploymentnotfound",
+				"not_found_error",
+				"the requested model",
+				"no available channel for model",
+				"no endpoints found",
+				"(?:模型|model)[ -~]{0,80}(?:不存在|不支持|未找到|已下线)",
+				"模型[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,80}(?:不存在|不支持|未找到|已下线|无可用渠道)",
+				"无可用渠道"
+			],
+			"why": "there is no such model on this route; another attempt asks for the same one"
+		},
+		{
+			"id": "content-policy",
+			"decision": "stop",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"content[_ ]?(?:policy|filter|filtering|management policy|safety|moderation)",
+				"contentpolicy",
+				"usage polic(?:y|ies)",
+				"polic(?:y|ies) violation",
+				"violat(?:e|es|ed|ing|ion of|ions of)[ -~]{0,60}(?:polic|terms|guideline|rules)",
+				"(?:was|been|is|were) flagged(?![a-z0-9_])",
+				"responsible ?ai",
+				"safety (?:system|filter|reasons|settings|policy|guardrail|checks?)",
+				"blocked by (?:our |the |a )?(?:content|safety|moderation|guardrail|policy|filter)",
+				"prohibited[_ ]content",
+				"inappropriate content",
+				"data_?inspection_?failed",
+				"datainspectionfailed",
+				"moderation (?:blocked|failed|flagged|rejected)",
+				"invalid_prompt",
+				"stopped with: (?:safety|blocklist|prohibited|spii|recitation|image_safety)",
+				"cyber(?:security)? (?:risk|safety|activity)",
+				"guardrail (?:intervened|blocked)",
+				"内容(?:安全|审核|违规|过滤)",
+				"(?:敏感|违规|不当)(?:内容|信息|词)"
+			],
+			"why": "the provider refuses the content; the same content is refused again"
+		},
+		{
+			"id": "plan-limit-known-to-pi",
+			"decision": "stop",
+			"when": [
+				"no-status",
+				"4xx"
+			],
+			"patterns": [
+				"GoUsageLimitError",
+				"FreeUsageLimitError",
+				"Monthly usage limit reached",
+				"available balance",
+				"insufficient_quota",
+				"out of budget",
+				"quota exceeded",
+				"billing",
+				"subscription_sharing_usage_limit_exceeded",
+				"subscription_sharing_workplace_individual_usage_limit_exceeded",
+				"\"code\"\\s*:\\s*\"?1308(?![0-9])"
+			],
+			"why": "subscription, quota or billing is used up; hours or a payment bring it back, not seconds"
+		},
+		{
+			"id": "usage-limit",
+			"decision": "stop",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"usage[ _-]?limit",
+				"usage_not_included",
+				"usagelimit(?:error|reached|exceeded)",
+				"(?:hit|reached|exceeded) (?:your|the) (?:plan|account|daily|weekly|monthly|hourly|session|[0-9]{1,2}-hour|spend|spending|usage|subscription) ?(?:usage |plan |message |request |token |spend |spending )?(?:limit|cap|quota|allowance)",
+				"you.?ve hit your (?:[a-z0-9-]{1,20} )?limit",
+				"(?:daily|weekly|monthly|[0-9]{1,2}-hour|session|five-hour) (?:[a-z]{1,20} )?(?:limit|cap|quota|allowance)[a-z ]{0,20} (?:reached|exceeded|exhausted|hit|used up|resets)",
+				"(?:premium|monthly|daily|weekly|plan) (?:request |requests |usage |token )?allowance",
+				"extra usage",
+				"plan limits?(?![a-z0-9_])",
+				"free-models-per-(?:day|month)",
+				"perday",
+				"requests? per day \\(rpd\\)",
+				"(?:spend|spending|hard|budget|cost)[ _]?(?:limit|cap)[a-z ]{0,12} (?:reached|exceeded|hit)",
+				"billing_hard_limit_reached",
+				"billing_?not_?active",
+				"budget (?:has been |was )?exceeded",
+				"exceededbudget",
+				"budget_exceeded",
+				"limit: 0(?![a-z0-9_])",
+				"fair[ -]use",
+				"subscription (?:has |is |was )?(?:been )?(?:expired|ended|inactive|cancell?ed|required|not active)",
+				"no (?:active|valid) (?:subscription|plan|package)",
+				"(?:upgrade|change) your (?:plan|subscription|tier)",
+				"upgrade to (?:a )?(?:pro|plus|max|paid|premium|team|higher)",
+				"(?:not (?:included|available) (?:in|on|with|for|under)|does not include|not covered by) your (?:current )?(?:plan|subscription|tier|package)",
+				"\"code\\\\?\"\\s*:\\s*\\\\?\"?(?:1113|1304|1308|1309|1310|1311)(?![0-9])",
+				"(?:使用|用量|调用|配额|额度|次数|限额)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,12}(?:上限|用尽|耗尽|已用完|超限|不足)",
+				"已达到[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,40}上限",
+				"(?:套餐|订阅|资源包)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,12}(?:过期|到期|用完|用尽|失效|不支持)"
+			],
+			"why": "a plan's limit: it resets after hours or days, or when somebody pays"
+		},
+		{
+			"id": "balance",
+			"decision": "stop",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"insufficient_(?:quota|balance|credits?|funds|user_quota)",
+				"insufficient (?:account |user )?(?:balance|credits?|funds)",
+				"(?:credit|account|token|prepaid|wallet) ?balance (?:is |was )?(?:too low|insufficient|exhausted|not enough|negative|empty)",
+				"balance (?:is )?(?:too low|insufficient|not enough|exhausted)",
+				"(?:not enough|out of|no|requires? more|insufficient|exhausted (?:your |all )?|used (?:up )?(?:all )?your|run out of|ran out of) credits?(?![a-z0-9_])",
+				"credits? (?:have been |has been |are |is |were )?(?:exhausted|depleted|used up|expired|required)",
+				"(?:add|purchase|buy) (?:more )?credits?(?![a-z0-9_])",
+				"(?:top[ -]?up|recharge) (?:your|the)(?![a-z0-9_])",
+				"please (?:top[ -]?up|recharge|add funds)",
+				"payment[_ ]required",
+				"payment (?:method )?(?:is )?(?:required|failed|declined|overdue)",
+				"arrear(?:s|age)",
+				"overdue (?:payment|bill|balance|invoice)",
+				"no resource package",
+				"余额(?:不足|已用尽|不够)",
+				"(?:账户|帐户|用户)?(?:额度|配额)(?:不足|已用尽|已耗尽)",
+				"(?:已)?欠费",
+				"(?:请|先)充值"
+			],
+			"why": "nothing is left to pay with"
+		},
+		{
+			"id": "quota",
+			"decision": "stop",
+			"when": [
+				"no-status",
+				"4xx"
+			],
+			"patterns": [
+				"exceeded (?:your|the|its) (?:current |allocated |assigned |monthly |daily )?quota",
+				"exceeded_current_quota",
+				"quota[_ ](?:has been |is |was )?(?:exceeded|exhausted|reached|used up|depleted|insufficient|limit)",
+				"quotaexceeded",
+				"(?:increase|raise) your quota",
+				"quota will reset",
+				"exhausted your (?:capacity|quota)",
+				"check your plan",
+				"(?:tokens|requests|messages|queries) per (?:day|week|month)",
+				"(?:daily|weekly|monthly) (?:token|request|message|usage|rate)? ?(?:limit|quota|cap)",
+				"resets? (?:at|in|on) ",
+				"try again (?:tomorrow|next (?:day|week|month))"
+			],
+			"why": "a quota is used up; where the server names a wait of a minute or less, it is a rate limit after all"
+		},
+		{
+			"id": "short-wait",
+			"decision": "wait",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"(?:retry|again|wait)(?: again)?(?: in| after| for)?(?: about| approximately)? ~?(?:[0-9]|[1-5][0-9])(?:\\.[0-9]{1,20})? ?(?:s|sec|secs|second|seconds)(?![a-z0-9_])",
+				"(?:retry|again|wait)(?: again)?(?: in| after| for)?(?: about| approximately)? ~?60(?:\\.0{1,20})? ?(?:s|sec|secs|second|seconds)(?![a-z0-9_])",
+				"(?:retry|again|wait)(?: again)?(?: in| after| for)?(?: about| approximately)? ~?[0-9]{1,4}(?:\\.[0-9]{1,20})? ?(?:ms|millis|milliseconds?)(?![a-z0-9_])",
+				"(?:retry|again|wait)(?: again)?(?: in| after| for)?(?: about| approximately)? (?:1|one|a) ?minute(?![a-z0-9_])",
+				"retry[_ -]?(?:delay|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}(?:[0-9]|[1-5][0-9])(?:\\.[0-9]{1,20})?(?:s|[\\\\\",}\\n ]|$)",
+				"retry[_ -]?(?:delay|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}60(?:\\.0{1,20})?(?:s|[\\\\\",}\\n ]|$)"
+			],
+			"why": "the server itself says when to come back, and that is soon: its quota is per minute"
+		},
+		{
+			"id": "unsupported-parameter",
+			"decision": "stop",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"unsupported[_ ](?:parameter|value|argument|field|option|message role|content type|media type|mime type|image)",
+				"(?:unknown|unrecognized|unexpected|unrecognised)[_ ](?:request )?(?:parameter|argument|field|key|keyword argument|property|option|name)",
+				"unrecognized request argument",
+				"extra[_ ](?:inputs are not permitted|forbidden|fields not permitted)",
+				"additional properties are not allowed",
+				"(?:parameter|value|argument|option|field|setting)s?[`:]{0,4} [ -~]{0,60}(?:is|are) not supported",
+				"(?:is|are) not supported (?:with|by|for|in|on|when|together|at)(?![a-z0-9_])",
+				"not supported (?:with|by|for|in) (?:this|the) model",
+				"(?:does not|doesn.?t) support(?![a-z0-9_])",
+				"invalid_value",
+				"invalid_parameter_error",
+				"参数(?:错误|无效|不支持|不合法)",
+				"不支持(?:该|此)?参数"
+			],
+			"why": "the request names something this model does not take; it will not take it next time"
+		},
+		{
+			"id": "malformed-request",
+			"decision": "stop",
+			"when": [
+				"no-status",
+				400,
+				404,
+				413,
+				422
+			],
+			"patterns": [
+				"field required",
+				"required field",
+				"missing required",
+				"(?:is|are) required(?![a-z0-9_])",
+				"must (?:be|have|not|contain|match|start|end|provide|specify|include|alternate|follow)(?![a-z0-9_])",
+				"should (?:be|match|have)(?![a-z0-9_])",
+				"may not(?![a-z0-9_])",
+				"(?:invalid|malformed|bad|incorrect) (?:json|type|value|argument|parameter|input|field|schema|format|image|base64|url|role|message|tool|function|enum|property|payload|request body|header)",
+				"invalid_(?:type|argument|json|schema|image|base64|function|tool|request_body|enum)",
+				"invalidparameter",
+				"invalid_argument",
+				"validationerror",
+				"validationexception",
+				"validation error",
+				"request body is not valid json",
+				"could not parse the json body",
+				"could not parse (?:your|the) (?:request|json|body)",
+				"failed to (?:parse|deserialize|decode) (?:the )?(?:request|json|body)",
+				"schema (?:is invalid|mismatch|validation)",
+				"(?:greater|less|larger|smaller) than(?![a-z0-9_])",
+				"out of range",
+				"(?:too (?:long|large|many|big|small)|exceeds?) [ -~]{0,40}(?:maximum|limit|max)(?![a-z0-9_])",
+				"<= ?[0-9]",
+				">= ?[0-9]",
+				"limit is [0-9]",
+				"unexpected role",
+				"tool_use[`\"'\\\\]{0,4} (?:ids?|blocks?) (?:were|was|must|without)",
+				"no (?:tool|function) (?:call|output) found",
+				"unprocessable entity",
+				"method not allowed",
+				"invalid url"
+			],
+			"why": "the provider cannot read the request as it is; it will read the same one the same way"
+		},
+		{
+			"id": "overloaded",
+			"decision": "retry",
+			"when": [
+				"no-status",
+				400
+			],
+			"patterns": [
+				"overloaded",
+				"server_busy",
+				"servers are currently busy",
+				"currently experiencing high demand",
+				"model is at capacity"
+			],
+			"why": "load passes"
+		},
+		{
+			"id": "too-many-requests",
+			"decision": "retry",
+			"when": [
+				"no-status",
+				400
+			],
+			"patterns": [
+				"too many requests"
+			],
+			"why": "a rate passes"
+		},
+		{
+			"id": "upstream-failed",
+			"decision": "retry",
+			"when": [
+				"no-status",
+				400
+			],
+			"patterns": [
+				"provider.?returned.?(?:an.?)?error",
+				"exceeded request buffer limit while retrying upstream",
+				"unable to forward upstream",
+				"upstream.?request.?failed",
+				"upstream_stream_read_error"
+			],
+			"why": "the relay lost its upstream; another attempt takes another one"
+		},
+		{
+			"id": "rate-limit",
+			"decision": "retry",
+			"when": [
+				"no-status"
+			],
+			"patterns": [
+				"rate.?limit"
+			],
+			"why": "a rate passes"
+		},
+		{
+			"id": "server-error",
+			"decision": "retry",
+			"when": [
+				"no-status"
+			],
+			"patterns": [
+				"service.?(?:is.?)?(?:temporarily.?)?unavailable",
+				"server.?error",
+				"internal.?error"
+			],
+			"why": "the provider failed, not the request"
+		},
+		{
+			"id": "retry-guidance",
+			"decision": "retry",
+			"when": [
+				"no-status"
+			],
+			"patterns": [
+				"retry delay",
+				"you can retry your request",
+				"try your request again",
+				"please retry your request",
+				"ResourceExhausted",
+				"subscription_sharing_usage_unavailable",
+				"subscription_sharing_user_unavailable"
+			],
+			"why": "the provider asks for another attempt"
+		},
+		{
+			"id": "relay-request-not-supported",
+			"decision": "retry",
+			"when": [
+				400
+			],
+			"patterns": [
+				"this request is not supported[.!]?(?:[ \\n]|\\(request id: [a-z0-9]{1,64}\\)){0,16}(?:[`\"'\\\\]|$|[,;] ?(?:type|code)[=:])"
+			],
+			"why": "the identical request succeeds when sent again: 7 of 9 on a long session with a large cached context; whoever says more names a parameter"
+		},
+		{
+			"id": "relay-upload-request",
+			"decision": "retry",
+			"when": [
+				"no-status",
+				400
+			],
+			"patterns": [
+				"invalid upload request"
+			],
+			"why": "a gateway's flap: the byte-identical request was accepted 22 s later"
+		},
+		{
+			"id": "throttled",
+			"decision": "retry",
+			"when": [
+				"no-status",
+				400
+			],
+			"patterns": [
+				"throttling",
+				"throttled",
+				"too_many_requests",
+				"rate[_ ]?limit[_ ]?(?:error|exceeded|reached|hit)",
+				"rate[_ -]?limited",
+				"rate (?:is )?exceeded",
+				"(?:exceed(?:s|ed)?|reached|hit) (?:the |your |its )?(?:[a-z]{1,20} )?rate limit",
+				"(?:requests?|tokens?) per (?:second|minute)",
+				"sending requests too (?:quickly|fast)",
+				"slow down",
+				"too many (?:concurrent|parallel|pending) ",
+				"concurren(?:cy|t)(?: [a-z]{1,20}){0,2} (?:limit|exceeded|reached)",
+				"request rate (?:is )?(?:too high|increased)",
+				"请求(?:过于|太)?频繁",
+				"(?:触发|达到)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,8}(?:限流|速率限制|频率限制)",
+				"速率(?:限制|超)",
+				"并发(?:数)?[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,8}(?:超|过高|上限|限制)"
+			],
+			"why": "a rate passes, also where it is sent as HTTP 400"
+		},
+		{
+			"id": "busy",
+			"decision": "retry",
+			"when": [
+				"no-status",
+				400
+			],
+			"patterns": [
+				"(?:server|service|system|model|engine|provider|channel|upstream|worker|workers|backend|api)s? (?:is|are|was|were) (?:currently |temporarily |too |very |all )?(?:busy|overload|unavailable|not available|under heavy)",
+				"(?:experiencing|under|due to) (?:very |unusually |extremely )?(?:high|heavy) (?:demand|load|traffic|usage)",
+				"(?:at|over|no|out of|insufficient|not enough|lacks?) (?:[a-z]{1,20} )?capacity",
+				"capacity (?:is )?(?:exceeded|exhausted|constraint|limit)",
+				"temporar(?:y|ily) (?:[a-z]{1,20} )?(?:unavailable|overload|error|failure|issue|problem|limited|down|errors)",
+				"temporar(?:y|ily) (?:un|over)",
+				"engine_overloaded",
+				"service_unavailable",
+				"provider_unavailable",
+				"no (?:available|healthy) (?:account|upstream|backend|server|provider|worker|instance|node|credential|auth)",
+				"no auth available",
+				"auth_unavailable",
+				"account is (?:temporarily )?(?:unavailable|busy|cooling)",
+				"accounts? (?:are |is )?(?:all )?(?:cooling|in cooldown|exhausted|busy)",
+				"endpoint is unavailable",
+				"负载[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,8}(?:饱和|过高|较高|过大)",
+				"(?:服务|系统|服务器|模型|当前)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,8}(?:繁忙|过载|拥挤)",
+				"访问量(?:过大|较大|太大)",
+				"(?:暂时|临时)(?:不可用|无法|过载)"
+			],
+			"why": "load and outages pass; a pool has other accounts"
+		},
+		{
+			"id": "try-again",
+			"decision": "retry",
+			"when": [
+				"no-status",
+				400
+			],
+			"patterns": [
+				"(?:try|retry)(?: again)? (?:later|shortly|soon|momentarily)",
+				"again (?:later|shortly|soon|in (?:a|an|some|few|[0-9]))",
+				"(?:please|kindly) (?:re)?try(?: again)?(?:[.!]|$|[`\"'\\\\])",
+				"you (?:can|may|should) retry",
+				"(?:please )?retry (?:the|your|this) request",
+				"try (?:the|your|this) request again",
+				"please wait (?:and|a)(?![a-z0-9_])",
+				"请?稍(?:后|候)(?:再|重|片刻)",
+				"请(?:稍后)?重试"
+			],
+			"why": "the provider asks for another attempt"
+		},
+		{
+			"id": "server-failed",
+			"decision": "retry",
+			"when": [
+				"no-status"
+			],
+			"patterns": [
+				"internal[_ ]server[_ ]error",
+				"internalservererror",
+				"bad ?gateway",
+				"bad_gateway",
+				"gateway[_ ]?time-?out",
+				"gateway error",
+				"upstream[_ ](?:error|stream|connection|server|service|response|timeout|unavailable|failure|disconnect)",
+				"upstream (?:[a-z]{1,20} )?(?:failed|reset|closed|hung up|returned an? (?:error|empty|invalid))",
+				"(?:error|failure) (?:from|in|at) (?:the )?upstream",
+				"error occurred while processing",
+				"encountered an (?:internal |unexpected |unknown )?(?:error|issue|problem)",
+				"unexpected (?:server |internal |upstream )?(?:error|failure) (?:occurred|happened|while|on the server)",
+				"model stream error",
+				"modelstreamerrorexception",
+				"modelnotreadyexception",
+				"modeltimeoutexception",
+				"internalserverexception",
+				"serviceunavailableexception",
+				"web server is (?:down|returning an unknown error)",
+				"origin (?:is unreachable|dns error|web server)",
+				"host error",
+				"cf-error-code",
+				"server (?:failed|had an error|encountered|hung up|closed)",
+				"(?<![a-z0-9_])resource_exhausted(?![a-z0-9_])",
+				"\"unavailable\"",
+				"服务(?:器)?(?:内部)?(?:错误|异常)",
+				"(?:上游|系统)(?:服务)?(?:错误|异常|超时|失败)"
+			],
+			"why": "the provider or the gateway before it failed, not the request"
+		},
+		{
+			"id": "stream-broken-known-to-pi",
+			"decision": "retry",
+			"when": [
+				"no-status"
+			],
+			"patterns": [
+				"stream was interrupted",
+				"http/?2 stream failed",
+				"ended without",
+				"stream ended before message_stop",
+				"stream ended before a terminal response event",
+				"http2 request did not get a response",
+				"stream disconnected before completion",
+				"cut short after the reply had begun",
+				"pending stream has been canceled"
+			],
+			"why": "the stream broke off"
+		},
+		{
+			"id": "connection-known-to-pi",
+			"decision": "retry",
+			"when": [
+				"no-status"
+			],
+			"patterns": [
+				"network.?error",
+				"connection.?error",
+				"connection.?refused",
+				"connection.?lost",
+				"connection.?closed",
+				"other side closed",
+				"fetch failed",
+				"request to \\S+ failed, reason:",
+				"getaddrinfo",
+				"(?<![a-z0-9_])(?:ECONNRESET|ECONNABORTED|ECONNREFUSED|ETIMEDOUT|EPIPE)(?![a-z0-9_])",
+				"connection reset by peer",
+				"(?<![a-z0-9_])ENOTFOUND(?![a-z0-9_])",
+				"EAI_AGAIN",
+				"upstream.?connect",
+				"reset before headers",
+				"socket hang up",
+				"socket connection was closed",
+				"timed? out",
+				"timeout",
+				"terminated",
+				"websocket.?closed",
+				"websocket.?error",
+				"websocket.?connection.?limit.?reached"
+			],
+			"why": "the connection failed"
+		},
+		{
+			"id": "stream-broken",
+			"decision": "retry",
+			"when": [
+				"no-status"
+			],
+			"patterns": [
+				"finish_?reason:? ?[`\"'\\\\]{0,4}error(?![a-z0-9_])",
+				"stream[_ -]?(?:read|ended|end|closed|reset|terminated|aborted|broken|disconnected|stopped|failed|interrupted|truncated|cancell?ed|incomplete|error|idle|stalled|disconnect|dropped|cut)",
+				"stream (?:was |has |has been |unexpectedly |is |got )(?:read|ended|closed|reset|terminated|aborted|broken|disconnected|stopped|failed|interrupted|truncated|cancell?ed|incomplete|dropped|cut)",
+				"(?:ended|closed|finished|stopped|terminated|disconnected|interrupted) (?:before|prematurely|unexpectedly|early|abruptly|without)",
+				"before (?:the )?(?:completion|response\\.completed|message_stop|terminal|finish|stream)",
+				"unexpected (?:end|eof|close|termination|disconnect)",
+				"(?<![a-z0-9_])eof(?![a-z0-9_])",
+				"premature(?:ly)? (?:close|end|eof|closed|ended|terminat)",
+				"incomplete (?:chunked|response|stream|read|message|json|body)",
+				"without sending any chunks",
+				"error decoding response body",
+				"decode error \\(200(?![a-z0-9_])",
+				"(?:empty|no|truncated|incomplete|garbled) (?:response|stream|reply|body|completion)(?: body| received| from| stream| content| was)?(?:[ .:]|$)",
+				"received no (?:response|data|chunks|events)",
+				"response (?:ended|was cut|cut off|truncated|is empty|was empty|was not valid json)",
+				"unterminated string in json",
+				"rst_stream",
+				"refused_stream",
+				"goaway",
+				"nghttp2",
+				"err_http2",
+				"(?:upstream|server|remote|peer|remote end) (?:unexpectedly )?(?:closed|disconnected|hung up|dropped)",
+				"without (?:a )?(?:finish|stop|terminal|final)"
+			],
+			"why": "the stream broke off"
+		},
+		{
+			"id": "connection-broken",
+			"decision": "retry",
+			"when": [
+				"no-status"
+			],
+			"patterns": [
+				"connection (?:was |has been |is |got |unexpectedly |to [!-~]{1,128} )?(?:reset|refused|closed|aborted|lost|dropped|broken|terminated|timed|timeout|failed|interrupted|forcibly|error)",
+				"(?:network|socket|transport|tunnel|proxy)[_ ](?:connection |is |was |has )?(?:error|failure|failed|unreachable|lost|closed|timeout|disconnected|changed|hang|reset|issue)",
+				"(?<![a-z0-9_])(?:ECONNRESET|ECONNREFUSED|ECONNABORTED|ENOTFOUND|ENETUNREACH|ENETDOWN|ENETRESET|EHOSTUNREACH|EHOSTDOWN|ETIMEDOUT|ESOCKETTIMEDOUT|EPIPE|EAI_AGAIN|EAI_FAIL|EPROTO)(?![a-z0-9_])",
+				"und_err_",
+				"broken pipe",
+				"no route to host",
+				"host (?:is )?(?:unreachable|down)",
+				"error sending request",
+				"(?:failed|unable|could not|cannot|can.?t) (?:to )?(?:connect|reach|fetch|resolve)(?![a-z0-9_])",
+				"failed to (?:establish|open|send|read|receive)(?![a-z0-9_])",
+				"name resolution",
+				"dns (?:error|lookup|failure|resolution|timeout)",
+				"no such host",
+				"tls (?:handshake|connection|error)",
+				"ssl (?:handshake|error|connection)",
+				"deadline[_ ]exceeded",
+				"context deadline",
+				"timed[_ -]?out",
+				"time-?out",
+				"i/o error",
+				"websocket (?:connection )?(?:is |was |has been )?(?:closed|failed|error|disconnected|reset|dropped|lost)",
+				"load failed",
+				"超时",
+				"(?:网络|连接)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,6}(?:错误|异常|失败|断开|中断|重置|超时)"
+			],
+			"why": "the connection failed"
+		}
+	]
+};

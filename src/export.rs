@@ -1,0 +1,66 @@
+//! The reference's data for engines in other languages: rules, frames, forms of ids and the envelope's keys.
+
+use crate::body;
+use crate::classify::{NON_OVERFLOW, TRANSIENT_CLIENT_STATUSES};
+use crate::failure::{FRAME, REQUEST_ID, REWRITE_PREFIX};
+use crate::rules::{self, Rule, When};
+use serde_json::{Map, Value, json};
+
+/// One rule as JSON, patterns as JavaScript source for the flag `i`.
+pub fn rule_json(rule: &Rule) -> Value {
+    json!({
+        "id": rule.id,
+        "decision": rule.decision.as_str(),
+        "when": rule.when.iter().map(when_json).collect::<Vec<_>>(),
+        "tier": rule.tier.as_str(),
+        "patterns": rule.patterns.iter().map(|p| p.js()).collect::<Vec<_>>(),
+        "why": rule.why,
+        "source": rule.source,
+        "hits": rule.hits,
+        "misses": rule.misses,
+    })
+}
+
+fn when_json(when: &When) -> Value {
+    match when {
+        When::Status(status) => json!(status),
+        name => json!(name.to_string()),
+    }
+}
+
+/// The TypeScript module that the shim's engine reads, whole: profile `full`, without the examples.
+pub fn shim_module() -> String {
+    let rules: Vec<Value> = rules::all()
+        .iter()
+        .map(|rule| {
+            let mut value = rule_json(rule);
+            if let Some(object) = value.as_object_mut() {
+                object.retain(|key, _| matches!(key.as_str(), "id" | "decision" | "when" | "patterns" | "why"));
+            }
+            value
+        })
+        .collect();
+    let names = |list: &[(&str, u16)]| list.iter().map(|(n, s)| ((*n).to_owned(), json!(s))).collect::<Map<_, _>>();
+    let data = json!({
+        "rewritePrefix": REWRITE_PREFIX,
+        "frame": FRAME.js(),
+        "requestId": REQUEST_ID.js(),
+        "transientClientStatuses": TRANSIENT_CLIENT_STATUSES,
+        "nonOverflow": NON_OVERFLOW,
+        "body": {
+            "maxStarts": body::MAX_STARTS,
+            "envelopeKeys": body::ENVELOPE_KEYS,
+            "statusKeys": body::STATUS_KEYS,
+            "wordKeys": body::WORD_KEYS,
+            "grpcNames": names(body::GRPC_NAMES),
+            "errorTypes": names(body::ERROR_TYPES),
+        },
+        "rules": rules,
+    });
+    let data = serde_json::to_string_pretty(&data).unwrap_or_default().replace("  ", "\t");
+    format!(
+        "// Generated from src/rules/*.toml of pi-retry-forced by its test `generated`. Do not edit.\n\
+         import type {{ RuleData }} from \"./engine.ts\";\n\n\
+         export const DATA: RuleData = {data};\n"
+    )
+}
