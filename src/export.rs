@@ -4,6 +4,7 @@ use crate::body;
 use crate::classify::{NON_OVERFLOW, TRANSIENT_CLIENT_STATUSES};
 use crate::failure::{FRAME, REQUEST_ID, REWRITE_PREFIX};
 use crate::rules::{self, Rule, When};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// One rule as JSON, patterns as JavaScript source for the flag `i`.
@@ -57,7 +58,10 @@ pub fn shim_module() -> String {
         },
         "rules": rules,
     });
-    let data = serde_json::to_string_pretty(&data).unwrap_or_default().replace("  ", "\t");
+    let mut text = Vec::new();
+    let tabs = serde_json::ser::PrettyFormatter::with_indent(b"\t");
+    data.serialize(&mut serde_json::Serializer::with_formatter(&mut text, tabs)).expect("plain data is always JSON");
+    let data = String::from_utf8_lossy(&text);
     format!(
         "// Generated from src/rules/*.toml of pi-retry-forced by its test `generated`. Do not edit.\n\
          import type {{ RuleData }} from \"./engine.ts\";\n\n\
