@@ -1,0 +1,217 @@
+//! Fetches a release with the user's own npm, checks its digest, and keeps it unpacked in a cache.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use etcetera::BaseStrategy as _;
+use flate2::read::GzDecoder;
+use sha2::{Digest as _, Sha512};
+use tempfile::TempDir;
+
+use super::error::{Error, Kind};
+use super::package::Package;
+use super::releases::Release;
+
+/// The environment variable that names the cache folder.
+const CACHE_VARIABLE: &str = "PI_RETRY_FORCED_CACHE";
+
+const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
+
+/// What [`Cache::package`] is about to do; it may take seconds. Nothing is reported for what is already there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// npm downloads the tarball.
+    Downloading,
+    /// The tarball's digest is computed and compared.
+    Checking,
+    /// The tarball is unpacked.
+    Unpacking,
+}
+
+/// A folder of fetched releases, one subfolder each. Several processes may use it at once: a release appears in it
+/// whole, by a rename, or not at all. Whoever wants to change a package copies it first.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    folder: PathBuf,
+    npm: OsString,
+}
+
+impl Cache {
+    /// The user's cache: the folder that `PI_RETRY_FORCED_CACHE` names, else one in the place where the platform
+    /// keeps caches.
+    ///
+    /// # Errors
+    ///
+    /// If the variable is not set and the platform names no home folder.
+    pub fn user() -> Result<Self, Error> {
+        if let Some(folder) = env::var_os(CACHE_VARIABLE).filter(|value| !value.is_empty()) {
+            return Ok(Cache::at(PathBuf::from(folder)));
+        }
+        let strategy =
+            etcetera::base_strategy::choose_native_strategy().map_err(|_| Error::new(Kind::NoCacheFolder))?;
+        Ok(Cache::at(strategy.cache_dir().join("pi-retry-forced")))
+    }
+
+    /// A cache in this folder, which is made when first needed.
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Cache { folder: folder.into(), npm: NPM.into() }
+    }
+
+    /// Runs this program instead of the `npm` on the search path.
+    #[must_use]
+    pub fn with_npm(self, program: impl Into<OsString>) -> Self {
+        Cache { npm: program.into(), ..self }
+    }
+
+    /// The unpacked package of a release, fetched now if it is not there yet.
+    ///
+    /// # Errors
+    ///
+    /// If npm is missing or fails, if what it brings is not what was published, or if the cache cannot be written.
+    pub fn package(&self, release: &Release, progress: &mut dyn FnMut(Step)) -> Result<Package, Error> {
+        let target = self.folder.join(format!("{}-{}", release.name().short(), release.version()));
+        if let Ok(package) = self.open(&target, release) {
+            return Ok(package);
+        }
+        fs::create_dir_all(&self.folder).map_err(|error| self.not_writable(&error))?;
+        let partial = tempfile::Builder::new().prefix(".partial-").tempdir_in(&self.folder);
+        let partial = partial.map_err(|error| self.not_writable(&error))?;
+
+        progress(Step::Downloading);
+        let tarball = self.download(release, &partial)?;
+        progress(Step::Checking);
+        self.check(release, &tarball)?;
+        progress(Step::Unpacking);
+        let unpacked = partial.path().join("package");
+        self.unpack(release, &tarball, &unpacked)?;
+        Package::open(&unpacked, release.name())?;
+
+        match fs::rename(&unpacked, &target) {
+            Ok(()) => self.open(&target, release),
+            // Another process was faster; its copy passed the same check.
+            Err(_) if target.is_dir() => self.open(&target, release),
+            Err(error) => Err(self.not_writable(&error)),
+        }
+    }
+
+    fn open(&self, target: &Path, release: &Release) -> Result<Package, Error> {
+        let package = Package::open(target, release.name())?;
+        if package.version() == release.version() {
+            return Ok(package);
+        }
+        let reason = format!("its package.json has the version {}", package.version());
+        Err(Error::new(Kind::NotAPackage { path: target.to_owned(), reason }))
+    }
+
+    /// Has npm write the tarball into a folder. npm runs where the user is, so that all its configuration counts.
+    fn download(&self, release: &Release, into: &TempDir) -> Result<PathBuf, Error> {
+        let spec = release.spec();
+        let output = Command::new(&self.npm)
+            .args(["pack", &spec, "--ignore-scripts", "--loglevel=error", "--no-update-notifier"])
+            // Two retries, as is npm's default, but not a minute of waiting where there is no network.
+            .args(["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"])
+            .arg("--pack-destination")
+            .arg(into.path())
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|_| Error::new(Kind::NpmMissing { program: self.npm.to_string_lossy().into_owned() }))?;
+        if !output.status.success() {
+            return Err(npm_failure(&self.folder, spec, &String::from_utf8_lossy(&output.stderr)));
+        }
+        let entries = fs::read_dir(into.path()).map_err(|error| self.not_writable(&error))?;
+        let mut tarballs =
+            entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "tgz"));
+        tarballs.next().ok_or_else(|| Error::new(Kind::NpmGaveNothing { spec }))
+    }
+
+    fn check(&self, release: &Release, tarball: &Path) -> Result<(), Error> {
+        let mut hasher = Sha512::new();
+        let mut file = File::open(tarball).map_err(|error| self.not_writable(&error))?;
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match file.read(&mut buffer).map_err(|error| self.not_writable(&error))? {
+                0 => break,
+                read => hasher.update(&buffer[..read]),
+            }
+        }
+        let found = format!("sha512-{}", STANDARD.encode(hasher.finalize()));
+        if found == release.integrity() {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Integrity { spec: release.spec(), expected: release.integrity().to_owned(), found }))
+    }
+
+    /// Unpacks the files of a tarball, without its outermost folder. Only plain files inside the target are written.
+    fn unpack(&self, release: &Release, tarball: &Path, target: &Path) -> Result<(), Error> {
+        let bad = |reason: String| Error::new(Kind::BadArchive { spec: release.spec(), reason });
+        let broken = |error: io::Error| bad(error.to_string());
+        let file = File::open(tarball).map_err(|error| self.not_writable(&error))?;
+        let mut archive = tar::Archive::new(GzDecoder::new(file));
+        for entry in archive.entries().map_err(broken)? {
+            let mut entry = entry.map_err(broken)?;
+            let path = entry.path().map_err(broken)?.into_owned();
+            let kind = entry.header().entry_type();
+            if kind.is_dir() || kind.is_pax_global_extensions() {
+                continue;
+            }
+            let mut parts = path.components();
+            let outermost = parts.next();
+            let inside: PathBuf = parts.collect();
+            let normal = |part: Component<'_>| matches!(part, Component::Normal(_));
+            if !kind.is_file() || !outermost.is_some_and(normal) || !inside.components().all(normal) {
+                return Err(bad(format!("it holds {}, which is no plain file inside the package", path.display())));
+            }
+            let place = target.join(inside);
+            let mut write = || {
+                place.parent().map_or(Ok(()), fs::create_dir_all)?;
+                // `create_new` also refuses an archive that names one file twice.
+                io::copy(&mut entry, &mut File::create_new(&place)?)
+            };
+            write().map_err(|error: io::Error| match error.kind() {
+                io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof => {
+                    broken(error)
+                }
+                _ => self.not_writable(&error),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn not_writable(&self, error: &io::Error) -> Error {
+        let path = self.folder.clone();
+        Error::new(match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Kind::CacheFull { path },
+            _ => Kind::CacheNotWritable { path, reason: error.to_string() },
+        })
+    }
+}
+
+/// The kind of failure behind what npm wrote, and the line of it that says most.
+fn npm_failure(folder: &Path, spec: String, stderr: &str) -> Error {
+    let said =
+        |line: &str| line.strip_prefix("npm error ").or_else(|| line.strip_prefix("npm ERR! ")).map(str::to_owned);
+    let lines: Vec<String> = stderr.lines().filter_map(said).collect();
+    let code = lines.iter().find_map(|line| line.strip_prefix("code ")).unwrap_or_default().to_owned();
+    let telling = |line: &&String| {
+        let first = line.split(' ').next().unwrap_or_default();
+        !["code", "syscall", "errno", "path"].contains(&first)
+            && !line.starts_with("A complete log")
+            && !line.trim().is_empty()
+    };
+    let reason = lines.iter().find(telling).map(|line| line.trim().to_owned());
+    let last = || stderr.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it said nothing").to_owned();
+    let line = reason.unwrap_or_else(last);
+    Error::new(match code.as_str() {
+        "ENOTFOUND" | "EAI_AGAIN" | "ECONNREFUSED" | "ECONNRESET" | "ETIMEDOUT" | "ENETUNREACH" | "EHOSTUNREACH"
+        | "ERR_SOCKET_TIMEOUT" | "ENOTCACHED" => Kind::NoNetwork { spec, line },
+        "E404" | "ETARGET" => Kind::NotInRegistry { spec, line },
+        "ENOSPC" | "EDQUOT" => Kind::CacheFull { path: folder.to_owned() },
+        _ => Kind::NpmFailed { spec, line },
+    })
+}

@@ -1,0 +1,200 @@
+//! Every release of pi's packages that was published, with the digest npm gives for it.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+
+use super::error::{Error, Kind};
+use super::patterns::Era;
+use super::version::Version;
+
+/// The first release whose pi-ai holds the classifier; before it, it was a private method of pi-coding-agent.
+const FIRST_SUPPORTED: Version = Version::new(0, 80, 3);
+
+/// The packages that carry pi's classifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Name {
+    /// The library, `@earendil-works/pi-ai`.
+    PiAi,
+    /// The `pi` command, `@earendil-works/pi-coding-agent`, which from 0.84.3 on bundles its own copy of the library.
+    PiCodingAgent,
+}
+
+impl Name {
+    /// Both packages.
+    pub const ALL: [Name; 2] = [Name::PiAi, Name::PiCodingAgent];
+
+    /// The full npm name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Name::PiAi => "@earendil-works/pi-ai",
+            Name::PiCodingAgent => "@earendil-works/pi-coding-agent",
+        }
+    }
+
+    /// The name without its scope, for messages and file names.
+    pub const fn short(self) -> &'static str {
+        match self {
+            Name::PiAi => "pi-ai",
+            Name::PiCodingAgent => "pi-coding-agent",
+        }
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One published version of one package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Release {
+    name: Name,
+    version: Version,
+    integrity: String,
+}
+
+impl Release {
+    /// Every known release of a package, oldest first, the unsupported ones included.
+    pub fn all(name: Name) -> &'static [Release] {
+        match name {
+            Name::PiAi => &RELEASES[0],
+            Name::PiCodingAgent => &RELEASES[1],
+        }
+    }
+
+    /// The releases of a package that hold a classifier in a place that can be patched, oldest first.
+    pub fn all_supported(name: Name) -> &'static [Release] {
+        let all = Release::all(name);
+        &all[all.partition_point(|release| !release.supported())..]
+    }
+
+    /// The newest known release.
+    pub fn newest(name: Name) -> &'static Release {
+        Release::all(name).last().expect("the list is data of this crate, and a test sees that it is not empty")
+    }
+
+    /// The release with exactly this version.
+    ///
+    /// # Errors
+    ///
+    /// If the text is no version, or no such release is known.
+    pub fn find(name: Name, version: &str) -> Result<&'static Release, Error> {
+        let version: Version = version.trim().parse()?;
+        let all = Release::all(name);
+        all.binary_search_by(|release| release.version.cmp(&version)).map(|at| &all[at]).map_err(|_| {
+            let newest = Release::newest(name).version.clone();
+            Error::new(Kind::UnknownRelease { name, version, newest })
+        })
+    }
+
+    /// The release with exactly this version, if its classifier is where this crate can reach it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Release::find`], and if the release is older than 0.80.3.
+    pub fn find_supported(name: Name, version: &str) -> Result<&'static Release, Error> {
+        let release = Release::find(name, version)?;
+        release.require_supported()?;
+        Ok(release)
+    }
+
+    /// Which package this is a release of.
+    pub fn name(&self) -> Name {
+        self.name
+    }
+
+    /// The version number.
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// The digest that npm publishes for the tarball: `sha512-` and base64.
+    pub fn integrity(&self) -> &str {
+        &self.integrity
+    }
+
+    /// What npm takes as an exact package argument: `name@version`.
+    pub fn spec(&self) -> String {
+        format!("{}@{}", self.name, self.version)
+    }
+
+    /// Whether the classifier is where this crate can reach it: from 0.80.3 on.
+    pub fn supported(&self) -> bool {
+        is_supported(&self.version)
+    }
+
+    /// An error with advice, unless [`supported`](Release::supported).
+    ///
+    /// # Errors
+    ///
+    /// If the release is older than 0.80.3.
+    pub fn require_supported(&self) -> Result<(), Error> {
+        require_supported(self.name, &self.version)
+    }
+
+    /// The patterns that decide in this release; none for an unsupported one. Both packages are published
+    /// together, so a pi-coding-agent has the patterns of the pi-ai of its own number.
+    pub fn era(&self) -> Option<&'static Era> {
+        Era::of(&self.version)
+    }
+}
+
+pub(super) fn is_supported(version: &Version) -> bool {
+    *version >= FIRST_SUPPORTED
+}
+
+pub(super) fn require_supported(name: Name, version: &Version) -> Result<(), Error> {
+    if is_supported(version) {
+        return Ok(());
+    }
+    Err(Error::new(Kind::TooOld { name, version: version.clone() }))
+}
+
+static RELEASES: LazyLock<[Vec<Release>; 2]> = LazyLock::new(|| {
+    let data: Value = serde_json::from_str(include_str!("releases.json")).expect("releases.json is checked by a test");
+    Name::ALL.map(|name| {
+        let listed = data["releases"][name.as_str()].as_object().map(Map::iter).into_iter().flatten();
+        let mut releases: Vec<Release> = listed
+            .map(|(version, integrity)| Release {
+                name,
+                version: version.parse().expect("releases.json is checked by a test"),
+                integrity: integrity.as_str().expect("releases.json is checked by a test").to_owned(),
+            })
+            .collect();
+        releases.sort_by(|a, b| a.version.cmp(&b.version));
+        releases
+    })
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_complete_and_ordered() {
+        for name in Name::ALL {
+            let all = Release::all(name);
+            assert!(all.len() >= 44, "{name}: {}", all.len());
+            assert!(all.windows(2).all(|pair| pair[0].version < pair[1].version), "{name}");
+            for release in all {
+                let digest = release.integrity.strip_prefix("sha512-").expect("npm's digests are SHA-512");
+                assert_eq!(digest.len(), 88, "{}", release.spec());
+                assert_eq!(release.supported(), release.era().is_some(), "{}", release.spec());
+            }
+        }
+        assert!(Release::newest(Name::PiAi).version >= Version::new(1, 6, 0));
+        assert_eq!(Release::all_supported(Name::PiAi)[0].spec(), "@earendil-works/pi-ai@0.80.3");
+    }
+
+    #[test]
+    fn every_refusal_says_what_to_do() {
+        let wording = |version| Release::find_supported(Name::PiAi, version).unwrap_err().to_string();
+        insta::assert_snapshot!(wording("0.80.2"), @"@earendil-works/pi-ai 0.80.2 cannot be patched: before 0.80.3 pi decides inside pi-coding-agent's dist/core/agent-session.js; update pi to 0.80.3 or newer, or use the extension instead");
+        insta::assert_snapshot!(wording("1.2.0"), @"@earendil-works/pi-ai 1.2.0 was never published; `npm view @earendil-works/pi-ai versions` lists the releases");
+        insta::assert_snapshot!(wording("77.0.0"), @"@earendil-works/pi-ai 77.0.0 is newer than the newest release that this build knows, 1.6.0; install it and name its folder with --from, or use 1.6.0, or update pi-retry-forced");
+        insta::assert_snapshot!(wording("latest"), @r#""latest" is no version number; write it in full, as in 1.6.0"#);
+    }
+}
