@@ -5,6 +5,7 @@ mod classify;
 pub mod cli;
 mod export;
 mod failure;
+pub mod json;
 mod matcher;
 mod rewrite;
 pub mod rules;

@@ -1,0 +1,217 @@
+//! `classify`: the verdict on one failure for a person, or on many as JSON lines for programs.
+
+use super::{Context, ExitStatus, style};
+use crate::json::replace_lone_surrogates;
+use crate::upstream::PiClassifier;
+use crate::{BUILT_IN_RULES, Decision, Failure, Profile, StatusSource, Verdict, rules};
+use anyhow::{Context as _, bail};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::io::{BufRead, IsTerminal, Read, Write};
+
+/// Say whether a failed model call deserves another attempt, and why
+///
+/// Without a text, it is read from standard input.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pi-retry-forced classify '400: {\"message\":\"This request is not supported. (request id: 20261129…)\"}'
+  pi-retry-forced classify 'upstream gave up' --status 522
+  pi-retry-forced classify --jsonl --against 1.6.0,0.87.1 < messages.jsonl
+
+With --jsonl each line of standard input is an assistant message (errorMessage, stopReason, errorStatus, diagnostics, api,
+provider, and status for one seen on the wire); each gets one line of JSON in its place.
+
+Exit status: 0 retry or repair, 1 stop, 2 error. With --jsonl: 0, or 2 if a line was no JSON object.")]
+pub(crate) struct Args {
+    /// The error text, as pi shows it
+    text: Option<String>,
+    /// The HTTP status that was seen on the wire (400 to 599), if any
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(400..=599), conflicts_with = "jsonl")]
+    status: Option<u16>,
+    /// Read assistant messages from standard input, one JSON object a line
+    #[arg(long, conflicts_with = "text")]
+    jsonl: bool,
+    /// Which sources of a status and which rules count
+    #[arg(long, value_enum, default_value = "full")]
+    profile: ProfileName,
+    /// Versions of pi-ai to compare with [default: the newest known]
+    #[arg(long, value_name = "VERSION", value_delimiter = ',')]
+    against: Vec<String>,
+    /// Print the verdict as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum ProfileName {
+    /// What the submission to upstream decides
+    Upstream,
+    /// What the npm patch decides
+    Patch,
+    /// What the shim decides: every source of a status, every rule
+    Full,
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Upstream => Self::Upstream,
+            ProfileName::Patch => Self::Patch,
+            ProfileName::Full => Self::Full,
+        }
+    }
+}
+
+/// The answer to one message; the order of the fields is part of the contract.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    verdict: &'static str,
+    rule: &'static str,
+    status: Option<u16>,
+    status_from: Option<&'static str>,
+    pi: Map<String, Value>,
+}
+
+pub(crate) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitStatus> {
+    let judge = Judge::new(args.profile.into(), &args.against)?;
+    if args.jsonl {
+        return judge.lines(std::io::stdin().lock(), &mut *context.out);
+    }
+    let text = match args.text {
+        Some(text) => text,
+        None => read_text()?,
+    };
+    let failure = Failure::from_text(text).observed(args.status);
+    let verdict = crate::classify(&failure, judge.profile);
+    if args.json {
+        serde_json::to_writer(&mut *context.out, &judge.answer(&failure, verdict))?;
+        writeln!(context.out)?;
+    } else {
+        judge.explain(&failure, verdict, &mut *context.out)?;
+    }
+    Ok(if verdict.decision == Decision::Stop { ExitStatus::No } else { ExitStatus::Done })
+}
+
+fn read_text() -> anyhow::Result<String> {
+    let mut stdin = std::io::stdin().lock();
+    if stdin.is_terminal() {
+        bail!("no text given: pass the error text as an argument, or pipe it in (see classify --help)");
+    }
+    let mut bytes = Vec::new();
+    stdin.read_to_end(&mut bytes).context("cannot read standard input")?;
+    match String::from_utf8(bytes) {
+        // The line break belongs to whatever printed the text.
+        Ok(text) => Ok(text.strip_suffix('\n').map_or(text.clone(), |t| t.strip_suffix('\r').unwrap_or(t).to_owned())),
+        Err(_) => bail!("standard input is not UTF-8: convert it first, for example with iconv"),
+    }
+}
+
+struct Judge {
+    profile: Profile,
+    pis: Vec<PiClassifier>,
+}
+
+impl Judge {
+    fn new(profile: Profile, against: &[String]) -> anyhow::Result<Self> {
+        let pis = if against.is_empty() {
+            vec![PiClassifier::newest()?]
+        } else {
+            against.iter().map(|v| PiClassifier::for_version(v.trim())).collect::<Result<_, _>>()?
+        };
+        Ok(Self { profile, pis })
+    }
+
+    fn answer(&self, failure: &Failure, verdict: Verdict) -> Answer {
+        let text = failure.failed_text();
+        let says = |pi: &PiClassifier| Value::Bool(text.is_some_and(|t| pi.is_retryable(t)));
+        Answer {
+            verdict: verdict.decision.as_str(),
+            rule: verdict.rule,
+            status: verdict.status,
+            status_from: verdict.status_from.map(StatusSource::as_str),
+            pi: self.pis.iter().map(|pi| (pi.version().to_string(), says(pi))).collect(),
+        }
+    }
+
+    /// Answers line by line; memory is bounded by the longest line.
+    fn lines(&self, mut input: impl BufRead, out: &mut dyn Write) -> anyhow::Result<ExitStatus> {
+        let mut status = ExitStatus::Done;
+        let mut line = Vec::new();
+        for number in 1_u64.. {
+            line.clear();
+            if input.read_until(b'\n', &mut line).context("cannot read standard input")? == 0 {
+                break;
+            }
+            match read_message(&line) {
+                Ok(message) => {
+                    let failure = Failure::from_json(&message);
+                    let verdict = crate::classify(&failure, self.profile);
+                    serde_json::to_writer(&mut *out, &self.answer(&failure, verdict)).map_err(std::io::Error::from)?;
+                }
+                Err(what) => {
+                    status = ExitStatus::Error;
+                    let error = serde_json::json!({ "error": format!("line {number}: {what}") });
+                    serde_json::to_writer(&mut *out, &error).map_err(std::io::Error::from)?;
+                }
+            }
+            out.write_all(b"\n")?;
+        }
+        Ok(status)
+    }
+
+    fn explain(&self, failure: &Failure, verdict: Verdict, out: &mut dyn Write) -> anyhow::Result<()> {
+        let (strong, faint) = (style::STRONG, style::FAINT);
+        let color = match verdict.decision {
+            Decision::Retry => style::GOOD,
+            Decision::Repair => style::WARN,
+            Decision::Stop => style::BAD,
+        };
+        let meaning = match verdict.decision {
+            Decision::Retry => "the same request deserves another attempt",
+            Decision::Repair => "another attempt can only work once replayed thinking is out of the request",
+            Decision::Stop => "another attempt cannot help, or compaction takes over",
+        };
+        writeln!(out, "{color}{}{color:#}: {meaning}", verdict.decision.as_str())?;
+        let why = BUILT_IN_RULES.iter().find(|(id, ..)| *id == verdict.rule).map(|(.., why)| *why);
+        let why = why.or_else(|| rules::by_id(verdict.rule).map(|r| r.why.as_str())).unwrap_or_default();
+        writeln!(out, "  rule    {strong}{}{strong:#}: {why}", verdict.rule)?;
+        match (verdict.status, verdict.status_from) {
+            (Some(status), Some(from)) => writeln!(out, "  status  {status}, {}", described(from))?,
+            _ => writeln!(out, "  status  none known")?,
+        }
+        for pi in &self.pis {
+            let text = failure.failed_text();
+            let says = match text {
+                Some(text) if pi.is_context_overflow(text, None) => "compacts",
+                Some(text) if pi.is_retryable(text) => "retries",
+                _ => "gives up",
+            };
+            writeln!(out, "  {faint}pi {} by itself {says}{faint:#}", pi.version())?;
+        }
+        Ok(())
+    }
+}
+
+fn described(source: StatusSource) -> &'static str {
+    match source {
+        StatusSource::Message => "from the message's errorStatus",
+        StatusSource::Diagnostics => "from the message's diagnostics",
+        StatusSource::Text => "from the start of the text",
+        StatusSource::Observed => "seen on the wire",
+        StatusSource::Body => "named by the body",
+    }
+}
+
+fn read_message(line: &[u8]) -> Result<Map<String, Value>, String> {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    if std::str::from_utf8(line).is_err() {
+        return Err("not UTF-8; write the messages as UTF-8".to_owned());
+    }
+    match serde_json::from_slice(&replace_lone_surrogates(line)) {
+        Ok(Value::Object(message)) => Ok(message),
+        Ok(_) => Err("not a JSON object; each line is one assistant message".to_owned()),
+        Err(error) => Err(format!("not a JSON object ({error}); each line is one assistant message")),
+    }
+}
