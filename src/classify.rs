@@ -3,8 +3,8 @@
 use crate::failure::{Failure, cut_request_ids, is_rewritten};
 use crate::matcher::Pattern;
 use crate::rules::{self, Rule, RuleDecision, Tier};
+use crate::scan::{MIN_NEEDLE, Scanner};
 use crate::verdict::{Decision, Verdict};
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::sync::LazyLock;
 
 /// Which sources of a status are read and which rules count.
@@ -89,11 +89,14 @@ pub fn classify(failure: &Failure, profile: Profile) -> Verdict {
 /// A profile's rules, ready to be looked for in one pass over the text.
 struct Engine {
     rules: Vec<&'static Rule>,
-    /// Pattern and the index of its rule, in the order of the needles.
+    /// Patterns with the index of their rule.
     patterns: Vec<(&'static Pattern, usize)>,
-    needles: AhoCorasick,
-    /// Patterns without a needle are tried on every text.
-    unprompted: Vec<(&'static Pattern, usize)>,
+    /// One scan finds the needles of all patterns.
+    needles: Scanner,
+    /// For each needle the index of its pattern, and whether finding it is matching.
+    found: Vec<(u16, bool)>,
+    /// Patterns without needles, or with very short ones, are tried on every text.
+    unprompted: Vec<u16>,
     /// What pi itself takes out of its overflow list; see [`NON_OVERFLOW`].
     non_overflow: Vec<Pattern>,
 }
@@ -104,17 +107,22 @@ pub const NON_OVERFLOW: &[&str] = &["^(?:throttling error|service unavailable):"
 impl Engine {
     fn new(profile: Profile) -> Self {
         let rules: Vec<&Rule> = rules::all().iter().filter(|r| profile.has(r.tier)).collect();
-        let all = || rules.iter().enumerate().flat_map(|(i, r)| r.patterns.iter().map(move |p| (p, i)));
-        assert!(all().count() <= Hits::WORDS * 64, "more patterns than the set of hits has room for");
-        let patterns: Vec<_> = all().filter(|(p, _)| !p.needle().is_empty()).collect();
-        let unprompted = all().filter(|(p, _)| p.needle().is_empty()).collect();
-        let needles = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(patterns.iter().map(|(p, _)| p.needle()))
-            .expect("the needles are few and short");
+        let patterns: Vec<_> =
+            rules.iter().enumerate().flat_map(|(i, r)| r.patterns.iter().map(move |p| (p, i))).collect();
+        assert!(patterns.len() <= Hits::ROOM, "more patterns than the set of hits has room for");
+        let (mut texts, mut found, mut unprompted) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, (pattern, _)) in (0_u16..).zip(&patterns) {
+            match pattern.needles() {
+                Some(needles) if needles.any_of.iter().all(|n| n.len() >= MIN_NEEDLE) => {
+                    found.extend(needles.any_of.iter().map(|_| (index, needles.exact)));
+                    texts.extend(needles.any_of.iter().map(String::as_str));
+                }
+                _ => unprompted.push(index),
+            }
+        }
+        let needles = Scanner::new(texts);
         let non_overflow = NON_OVERFLOW.iter().map(|p| Pattern::new(p).expect("in the subset")).collect();
-        Self { rules, patterns, needles, unprompted, non_overflow }
+        Self { rules, patterns, needles, found, unprompted, non_overflow }
     }
 
     fn decide(&self, text: &str, status: Option<u16>) -> (Decision, &'static str) {
@@ -148,25 +156,26 @@ impl Engine {
     /// The rules that match the text, by index.
     fn hits(&self, text: &str) -> Hits {
         let mut hits = Hits::default();
-        for (pattern, rule) in &self.unprompted {
-            if !hits.contains(*rule) && pattern.is_match(text) {
-                hits.insert(*rule);
-            }
-        }
-        // A pattern that is more than its needle is tried once, however often the needle occurs.
+        // A pattern that is more than its needles is tried once, however often they occur.
         let mut tried = Hits::default();
-        for found in self.needles.find_overlapping_iter(text) {
-            let index = found.pattern().as_usize();
-            let (pattern, rule) = self.patterns[index];
-            if hits.contains(rule) || tried.contains(index) {
-                continue;
+        let mut look = |index: u16, exact: bool| {
+            let (pattern, rule) = self.patterns[usize::from(index)];
+            if hits.contains(rule) || tried.contains(index.into()) {
+                return;
             }
-            if pattern.is_literal() || pattern.is_match(text) {
+            if exact || pattern.is_match(text) {
                 hits.insert(rule);
             } else {
-                tried.insert(index);
+                tried.insert(index.into());
             }
+        };
+        for index in &self.unprompted {
+            look(*index, false);
         }
+        self.needles.scan(text.as_bytes(), |needle| {
+            let (index, exact) = self.found[needle];
+            look(index, exact);
+        });
         hits
     }
 }
@@ -178,8 +187,9 @@ struct Hits {
 }
 
 impl Hits {
-    /// Room for as many rules or patterns as a profile may have; building an engine checks it.
-    const WORDS: usize = 24;
+    const WORDS: usize = 16;
+    /// How many rules or patterns a profile may have.
+    const ROOM: usize = Self::WORDS * 64;
 
     fn insert(&mut self, index: usize) {
         self.words[index / 64] |= 1 << (index % 64);
@@ -190,10 +200,11 @@ impl Hits {
     }
 
     fn iter(&self) -> impl Iterator<Item = usize> {
-        (0..Self::WORDS * 64).step_by(64).zip(self.words).flat_map(|(base, word)| {
+        (0..Self::ROOM).step_by(64).zip(self.words).flat_map(|(base, word)| {
             std::iter::successors(Some(word), |w| Some(w & w.wrapping_sub(1)))
                 .take_while(|w| *w != 0)
                 .map(move |w| base + w.trailing_zeros() as usize)
         })
     }
 }
+

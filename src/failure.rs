@@ -178,22 +178,25 @@ fn text_frame(text: &str) -> Option<u16> {
     } else if !matches!(bytes.first(), Some(b'!' | b' ' | b'#'..=b';' | b'=' | b'?'..=b'z' | b'|')) {
         return None;
     }
-    FRAME.regex().captures(text)?.get(1)?.as_str().parse().ok()
+    // The match ends with the status and at most two characters that are no digits; finding it is far cheaper than
+    // asking for the group.
+    let found = FRAME.regex().find(text)?.as_str().trim_end_matches(|c: char| !c.is_ascii_digit());
+    found.get(found.len() - 3..)?.parse().ok()
 }
 
 /// Request ids in all the ways that relays and providers write them, one alternative each.
 pub const REQUEST_ID_FORMS: &[&str] = &[
     // `(request id: …)`, `"request_id":"…"`, `RequestID: …`, `trace_id=…`, `Ray ID: …`, plain or JSON-escaped
-    r#"\(?\<(?:x-)?(?:amzn?-|correlation|event|log|ray|req|request|span|trace)[ _-]?id\>[\\"' ]{0,4}[:=]{1,2}[\\"' ]{0,4}[a-z0-9][a-z0-9_.:/+=@-]{0,255}[\\"']{0,4}\)?"#,
+    r#"\(?\<(?:x-)?(?:amzn?-|correlation|event|log|ray|req|request|span|trace)[ _-]?id\>[\\"' ]{0,4}[:=]{1,2}[\\"' ]{0,4}[a-z0-9][a-z0-9_.:/+=@-]*[\\"']{0,4}\)?"#,
     // `request ID a665d5a9…` without a colon: an id has a digit, a word has none
-    r"\<(?:request|trace|correlation)[ _-]id [a-z_-]{0,64}[0-9][a-z0-9_-]{0,255}",
+    r"\<(?:request|trace|correlation)[ _-]id [a-z_-]{0,64}[0-9][a-z0-9_-]*",
     // `req_…`, `chatcmpl-…` and the like, wherever they stand
-    r"\<req[_-][a-z0-9_-]{4,255}",
-    r"\<(?:chatcmpl|gen|msg|resp|rs)[_-][a-z0-9]{16,255}",
+    r"\<req[_-][a-z0-9_-]{4}[a-z0-9_-]*",
+    r"\<(?:chatcmpl|gen|msg|resp|rs)[_-][a-z0-9]{16}[a-z0-9]*",
     // UUIDs, trace ids of 32 hex digits, and a relay's own ids, which start with a date and time
     r"\<[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\>",
     r"\<[0-9a-f]{32}\>",
-    r"\<[0-9]{14,64}[a-z0-9]{0,64}\>",
+    r"\<[0-9]{14}[a-z0-9]*",
 ];
 
 /// All forms of request ids as one pattern.
@@ -203,7 +206,37 @@ pub static REQUEST_ID: LazyLock<Pattern> = LazyLock::new(|| {
 
 /// Replaces each request id by a line break, so that no pattern can read it or reach across it.
 pub fn cut_request_ids(text: &str) -> Cow<'_, str> {
-    REQUEST_ID.regex().replace_all(text, "\n")
+    if may_hold_id(text.as_bytes()) { REQUEST_ID.regex().replace_all(text, "\n") } else { Cow::Borrowed(text) }
+}
+
+/// A quick look that spares most texts the search: every form has a long run of letters and digits, or a run of eight
+/// before a hyphen, or a word that ends in `id`, or `req` before `_` or `-`.
+fn may_hold_id(text: &[u8]) -> bool {
+    let mut start = 0;
+    for (at, byte) in text.iter().enumerate() {
+        if byte.is_ascii_alphanumeric() {
+            continue;
+        }
+        if run_may_be_id(&text[start..at], *byte) {
+            return true;
+        }
+        start = at + 1;
+    }
+    run_may_be_id(&text[start..], b' ')
+}
+
+fn run_may_be_id(run: &[u8], next: u8) -> bool {
+    match run {
+        _ if run.len() >= 14 => true,
+        [.., l, i, d] if i.eq_ignore_ascii_case(&b'i') && d.eq_ignore_ascii_case(&b'd') => {
+            // "valid" and "invalid" are no labels.
+            !l.eq_ignore_ascii_case(&b'l')
+        }
+        [i, d] => i.eq_ignore_ascii_case(&b'i') && d.eq_ignore_ascii_case(&b'd'),
+        [..] if next == b'-' && run.len() == 8 => true,
+        [r, e, q] => matches!(next, b'-' | b'_') && [*r, *e, *q].eq_ignore_ascii_case(b"req"),
+        _ => false,
+    }
 }
 
 /// Whether a text carries our own prefix.

@@ -17,6 +17,7 @@
 //!
 //! The edges may also be written out as upstream writes them, `(?<![a-z0-9_])` and `(?![a-z0-9_])`.
 
+use crate::needles::{Needles, needles};
 use regex::Regex;
 use std::fmt;
 
@@ -37,10 +38,7 @@ pub struct Pattern {
     written: String,
     js: String,
     rust: Regex,
-    /// The longest text, in lower case, that every match contains; empty if there is none.
-    needle: String,
-    /// Whether the needle is the whole pattern, so that finding it is matching.
-    literal: bool,
+    needles: Option<Needles>,
 }
 
 impl Pattern {
@@ -50,14 +48,13 @@ impl Pattern {
     /// When it uses anything outside the subset; the error names the pattern and the place.
     pub fn new(written: &str) -> Result<Self, PatternError> {
         let translated = translate(written)?;
-        let rust = Regex::new(&translated.rust).map_err(|e| PatternError::new(written, 0, e.to_string()))?;
-        Ok(Self {
-            written: written.to_owned(),
-            js: translated.js,
-            rust,
-            literal: translated.literal,
-            needle: translated.needle,
-        })
+        let rust = Regex::new(&format!("(?i-u){}", translated.rust));
+        let rust = rust.map_err(|e| PatternError::new(written, 0, e.to_string()))?;
+        // Letter case is the scan's business: one text for each literal is enough.
+        let mut parser = regex_syntax::ParserBuilder::new().utf8(false).unicode(false).build();
+        let lower = parser.parse(&translated.rust.to_ascii_lowercase());
+        let lower = lower.map_err(|e| PatternError::new(written, 0, e.to_string()))?;
+        Ok(Self { written: written.to_owned(), js: translated.js, rust, needles: needles(&lower) })
     }
 
     /// The pattern as JavaScript source, for the flag `i`.
@@ -80,12 +77,9 @@ impl Pattern {
         &self.rust
     }
 
-    pub(crate) fn needle(&self) -> &str {
-        &self.needle
-    }
-
-    pub(crate) fn is_literal(&self) -> bool {
-        self.literal
+    /// Texts that a match cannot be without.
+    pub(crate) fn needles(&self) -> Option<&Needles> {
+        self.needles.as_ref()
     }
 }
 
@@ -114,11 +108,8 @@ impl std::error::Error for PatternError {}
 struct Translated {
     rust: String,
     js: String,
-    needle: String,
-    literal: bool,
 }
 
-/// Builds the Rust expression and, on the way, the longest literal that stands outside groups and repeats.
 struct Translator<'a> {
     written: &'a str,
     rest: &'a str,
@@ -126,24 +117,15 @@ struct Translator<'a> {
     js: String,
     /// How many groups are open.
     depth: usize,
-    /// The literal that is being read.
-    run: String,
-    needle: String,
-    literal: bool,
-    alternatives: bool,
 }
 
 fn translate(written: &str) -> Result<Translated, PatternError> {
     let mut t = Translator {
         written,
         rest: written,
-        rust: String::from("(?i-u)"),
+        rust: String::new(),
         js: String::new(),
         depth: 0,
-        run: String::new(),
-        needle: String::new(),
-        literal: true,
-        alternatives: false,
     };
     while !t.rest.is_empty() {
         let before = t.rest;
@@ -166,24 +148,12 @@ fn translate(written: &str) -> Result<Translated, PatternError> {
     if t.depth > 0 {
         return Err(t.error("a group is not closed"));
     }
-    t.end_run();
-    if t.alternatives {
-        t.needle.clear();
-    }
-    let literal = t.literal && !t.needle.is_empty();
-    Ok(Translated { rust: t.rust, js: t.js, needle: t.needle, literal })
+    Ok(Translated { rust: t.rust, js: t.js })
 }
 
 impl Translator<'_> {
     fn error(&self, what: impl Into<String>) -> PatternError {
         PatternError::new(self.written, self.written.len() - self.rest.len(), what)
-    }
-
-    fn end_run(&mut self) {
-        if self.run.len() > self.needle.len() {
-            self.needle.clone_from(&self.run);
-        }
-        self.run.clear();
     }
 
     fn take(&mut self, prefix: &str) -> bool {
@@ -196,46 +166,38 @@ impl Translator<'_> {
         }
     }
 
-    /// Anything but a plain character: the pattern is more than a literal from here on.
-    fn complex(&mut self, rust: &str) {
-        self.literal = false;
-        self.end_run();
-        self.rust.push_str(rust);
-    }
-
     fn item(&mut self) -> Result<(), PatternError> {
         if self.take(EDGE_BEFORE) || self.take(r"\<") {
-            self.complex(r"\b{start-half}");
+            self.rust.push_str(r"\b{start-half}");
         } else if self.take(EDGE_AFTER) || self.take(r"\>") {
-            self.complex(r"\b{end-half}");
+            self.rust.push_str(r"\b{end-half}");
         } else if self.take(NO_DIGIT_AFTER) {
             if !self.rest.is_empty() {
                 return Err(self.error("`(?![0-9])` must end the pattern"));
             }
-            self.complex(r"(?u-i:[^0-9]|$)");
+            self.rust.push_str(r"(?u-i:[^0-9]|$)");
         } else if self.take("(?:") {
-            self.complex("(?:");
+            self.rust.push_str("(?:");
             self.depth += 1;
         } else if self.take("([45][0-9]{2})") {
             // The one thing that is ever captured: a status.
-            self.complex("([45][0-9]{2})");
+            self.rust.push_str("([45][0-9]{2})");
         } else if self.take(")") {
             if self.depth == 0 {
                 return Err(self.error("`)` without a group"));
             }
             self.depth -= 1;
-            self.complex(")");
+            self.rust.push_str(")");
             if self.rest.starts_with(['*', '+']) {
                 return Err(self.error("a group may be repeated with `?` or `{m,n}` only"));
             }
             self.quantifier()?;
         } else if self.take("|") {
-            self.alternatives |= self.depth == 0;
-            self.complex("|");
+            self.rust.push_str("|");
         } else if self.take("^") {
-            self.complex("^");
+            self.rust.push_str("^");
         } else if self.take("$") {
-            self.complex("$");
+            self.rust.push_str("$");
         } else if self.take("[") {
             self.class()?;
             self.quantifier()?;
@@ -267,7 +229,7 @@ impl Translator<'_> {
         }
         let end = end.ok_or_else(|| self.error("a class is not closed"))?;
         let class = format!("[{}]", &self.rest[..end]);
-        self.complex(&class);
+        self.rust.push_str(&class);
         self.rest = &self.rest[end + 1..];
         Ok(())
     }
@@ -276,15 +238,15 @@ impl Translator<'_> {
         let Some(c) = self.rest.chars().next() else { return Ok(()) };
         self.rest = &self.rest[c.len_utf8()..];
         match c {
-            '.' => self.complex(DOT),
+            '.' => self.rust.push_str(DOT),
             '\\' => {
                 let Some(e) = self.rest.chars().next() else { return Err(self.error("a lone `\\`")) };
                 self.rest = &self.rest[e.len_utf8()..];
                 match e {
-                    's' => self.complex(SPACE),
-                    'S' => self.complex(NOT_SPACE),
-                    'q' => self.complex(QUOTE),
-                    'n' => self.complex(r"\n"),
+                    's' => self.rust.push_str(SPACE),
+                    'S' => self.rust.push_str(NOT_SPACE),
+                    'q' => self.rust.push_str(QUOTE),
+                    'n' => self.rust.push_str(r"\n"),
                     _ if e.is_ascii_punctuation() => return self.literal(e),
                     _ => return Err(self.error(format!("no such escape: `\\{e}`"))),
                 }
@@ -303,21 +265,13 @@ impl Translator<'_> {
         }
         let escaped = if c.is_ascii() { regex::escape(&c.to_string()) } else { format!("(?u-i:{c})") };
         self.rust.push_str(&escaped);
-        if self.rest.starts_with(['?', '*', '+', '{']) {
-            self.literal = false;
-            self.end_run();
-            return self.quantifier();
-        }
-        if self.depth == 0 {
-            self.run.push(c.to_ascii_lowercase());
-        }
-        Ok(())
+        self.quantifier()
     }
 
     fn quantifier(&mut self) -> Result<(), PatternError> {
         if let Some(c) = self.rest.chars().next().filter(|c| matches!(c, '?' | '*' | '+')) {
             self.rest = &self.rest[1..];
-            self.complex(&c.to_string());
+            self.rust.push_str(&c.to_string());
         } else if self.rest.starts_with('{') {
             let end = self.rest.find('}').ok_or_else(|| self.error("`{` is not closed"))?;
             let bounds = &self.rest[1..end];
@@ -328,7 +282,7 @@ impl Translator<'_> {
             }
             let quantifier = format!("{{{bounds}}}");
             self.rest = &self.rest[end + 1..];
-            self.complex(&quantifier);
+            self.rust.push_str(&quantifier);
         } else {
             return Ok(());
         }

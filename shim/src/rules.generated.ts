@@ -4,7 +4,7 @@ import type { RuleData } from "./engine.ts";
 export const DATA: RuleData = {
 	"rewritePrefix": "503 service unavailable (retry-forced): ",
 	"frame": "^(?:|[ !#-;=?-z|]{1,80} error \\(|(?:(?:ai|api|capi|http|request|upstream|provider|server|gateway|ai_apicall)[ _]?)?(?:error|failed): ?|unknown: |http(?:/[0-9.]{1,3})?[ :]{1,2}|(?:[a-z][a-z0-9_.'-]{0,60}[ ,:]{1,2}){0,12}(?:status[ _]?code|(?:bad|error|got|http|invalid|response|returned|unexpected|with) status|error code|http error)(?: is| was)?[ :=]{1,3}|(?:the )?(?:gateway|provider|proxy|relay|server|upstream) (?:answered|failed|responded|returned)(?: with)?(?: an?)?(?: http)?(?: error| status)?[ :]{1,2}|\\[googlegenerativeai error\\]: error fetching from [!-~]{1,255}: \\[)([45][0-9]{2})(?:[\\t\\n\\r :;<>{}()\\[\\]\"'/|]|, |：|，|$)",
-	"requestId": "\\(?(?<![a-z0-9_])(?:x-)?(?:amzn?-|correlation|event|log|ray|req|request|span|trace)[ _-]?id(?![a-z0-9_])[\\\\\"' ]{0,4}[:=]{1,2}[\\\\\"' ]{0,4}[a-z0-9][a-z0-9_.:/+=@-]{0,255}[\\\\\"']{0,4}\\)?|(?<![a-z0-9_])(?:request|trace|correlation)[ _-]id [a-z_-]{0,64}[0-9][a-z0-9_-]{0,255}|(?<![a-z0-9_])req[_-][a-z0-9_-]{4,255}|(?<![a-z0-9_])(?:chatcmpl|gen|msg|resp|rs)[_-][a-z0-9]{16,255}|(?<![a-z0-9_])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![a-z0-9_])|(?<![a-z0-9_])[0-9a-f]{32}(?![a-z0-9_])|(?<![a-z0-9_])[0-9]{14,64}[a-z0-9]{0,64}(?![a-z0-9_])",
+	"requestId": "\\(?(?<![a-z0-9_])(?:x-)?(?:amzn?-|correlation|event|log|ray|req|request|span|trace)[ _-]?id(?![a-z0-9_])[\\\\\"' ]{0,4}[:=]{1,2}[\\\\\"' ]{0,4}[a-z0-9][a-z0-9_.:/+=@-]*[\\\\\"']{0,4}\\)?|(?<![a-z0-9_])(?:request|trace|correlation)[ _-]id [a-z_-]{0,64}[0-9][a-z0-9_-]*|(?<![a-z0-9_])req[_-][a-z0-9_-]{4}[a-z0-9_-]*|(?<![a-z0-9_])(?:chatcmpl|gen|msg|resp|rs)[_-][a-z0-9]{16}[a-z0-9]*|(?<![a-z0-9_])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![a-z0-9_])|(?<![a-z0-9_])[0-9a-f]{32}(?![a-z0-9_])|(?<![a-z0-9_])[0-9]{14}[a-z0-9]*",
 	"transientClientStatuses": [
 		408,
 		409,
@@ -530,8 +530,6 @@ export const DATA: RuleData = {
 				"(?:greater|less|larger|smaller) than(?![a-z0-9_])",
 				"out of range",
 				"(?:too (?:long|large|many|big|small)|exceeds?) [ -~]{0,40}(?:maximum|limit|max)(?![a-z0-9_])",
-				"<= ?[0-9]",
-				">= ?[0-9]",
 				"limit is [0-9]",
 				"unexpected role",
 				"tool_use[`\"'\\\\]{0,4} (?:ids?|blocks?) (?:were|was|must|without)",
@@ -830,7 +828,8 @@ export const DATA: RuleData = {
 				"(?:ended|closed|finished|stopped|terminated|disconnected|interrupted) (?:before|prematurely|unexpectedly|early|abruptly|without)",
 				"before (?:the )?(?:completion|response\\.completed|message_stop|terminal|finish|stream)",
 				"unexpected (?:end|eof|close|termination|disconnect)",
-				"(?<![a-z0-9_])eof(?![a-z0-9_])",
+				"[: (\"]eof(?![a-z0-9_])",
+				"^eof(?![a-z0-9_])",
 				"premature(?:ly)? (?:close|end|eof|closed|ended|terminat)",
 				"incomplete (?:chunked|response|stream|read|message|json|body)",
 				"without sending any chunks",

@@ -1,0 +1,88 @@
+//! One pass over a text for thousands of needles.
+//!
+//! Each needle is filed under four of its bytes; the pass looks up every four bytes of the text and compares whole
+//! needles only where those are known. On short texts this is several times faster than an automaton.
+
+/// Needles shorter than this cannot be filed.
+pub(crate) const MIN_NEEDLE: usize = 4;
+
+const SLOTS_LOG2: u32 = 13;
+const NONE: u16 = u16::MAX;
+
+/// A set of needles, matched in any ASCII letter case.
+pub(crate) struct Scanner {
+    /// For each slot the first entry of its chain.
+    heads: Box<[u16]>,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    window: u32,
+    /// How far into the needle its window is.
+    offset: usize,
+    needle: Box<[u8]>,
+    next: u16,
+}
+
+impl Scanner {
+    /// Files the needles; a match is reported by the needle's place in this order.
+    ///
+    /// # Panics
+    /// If a needle is shorter than [`MIN_NEEDLE`] or there are 65,535 or more.
+    pub(crate) fn new<'a>(needles: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut heads = vec![NONE; 1 << SLOTS_LOG2].into_boxed_slice();
+        let mut entries = Vec::new();
+        for needle in needles {
+            let needle: Box<[u8]> = needle.as_bytes().into();
+            let offset = telling_window(&needle);
+            let window = window(&needle, offset).expect("needles have at least four bytes");
+            let head = &mut heads[slot(window)];
+            let index = u16::try_from(entries.len()).ok().filter(|i| *i != NONE).expect("fewer needles than u16 counts");
+            entries.push(Entry { window, offset, needle, next: std::mem::replace(head, index) });
+        }
+        Self { heads, entries }
+    }
+
+    /// Calls `found` for every occurrence of every needle.
+    pub(crate) fn scan(&self, text: &[u8], mut found: impl FnMut(usize)) {
+        for (at, four) in text.windows(MIN_NEEDLE).enumerate() {
+            let window = fold([four[0], four[1], four[2], four[3]]);
+            let mut index = self.heads[slot(window)];
+            while index != NONE {
+                let entry = &self.entries[usize::from(index)];
+                if entry.window == window && entry.is_at(text, at) {
+                    found(usize::from(index));
+                }
+                index = entry.next;
+            }
+        }
+    }
+}
+
+impl Entry {
+    fn is_at(&self, text: &[u8], window_at: usize) -> bool {
+        let Some(start) = window_at.checked_sub(self.offset) else { return false };
+        text.get(start..start + self.needle.len()).is_some_and(|t| t.eq_ignore_ascii_case(&self.needle))
+    }
+}
+
+/// Four bytes with letter case folded away; other bytes are folded alike on both sides, which is all that counts here.
+fn fold(four: [u8; 4]) -> u32 {
+    u32::from_le_bytes(four) | 0x2020_2020
+}
+
+fn window(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4).and_then(|b| b.try_into().ok()).map(fold)
+}
+
+fn slot(window: u32) -> usize {
+    (window.wrapping_mul(0x9E37_79B1) >> (32 - SLOTS_LOG2)) as usize
+}
+
+/// Where the needle's rarest four bytes start, going by how common letters are in English.
+fn telling_window(needle: &[u8]) -> usize {
+    const COMMON: &[u8] = b" etaoinsrhldcumfpgwybvkxjqz_\"'.:-";
+    let weight = |byte: &u8| COMMON.iter().position(|c| *c == byte.to_ascii_lowercase()).unwrap_or(COMMON.len());
+    let rarity = |at: &usize| needle[*at..*at + MIN_NEEDLE].iter().map(weight).sum::<usize>();
+    (0..=needle.len() - MIN_NEEDLE).max_by_key(rarity).unwrap_or(0)
+}
