@@ -10,8 +10,18 @@ fn rows(text: &'static str) -> impl Iterator<Item = Map<String, Value>> {
 /// Error texts from relays, clients and issues, each with the verdicts that are acceptable for it.
 #[test]
 fn errors_get_an_acceptable_verdict() {
+    assert_acceptable(include_str!("corpus/errors.jsonl"));
+}
+
+/// A wider collection: texts of issues and manuals, and variants in the wording of the same senders.
+#[test]
+fn texts_of_the_field_get_an_acceptable_verdict() {
+    assert_acceptable(include_str!("corpus/field.jsonl"));
+}
+
+fn assert_acceptable(corpus: &'static str) {
     let mut wrong = Vec::new();
-    for row in rows(include_str!("corpus/errors.jsonl")) {
+    for row in rows(corpus) {
         let verdict = classify(&Failure::from_json(&row), Profile::Full);
         let acceptable = row["verdict"].as_array().expect("a list");
         if !acceptable.iter().any(|v| v == verdict.decision.as_str()) {

@@ -115,7 +115,7 @@ export const DATA: RuleData = {
 				"shorten your (?:prompt|input|message|conversation)",
 				"input (?:is )?too (?:long|large)(?![a-z0-9_])",
 				"exceeds? [ -~]{0,40}(?:context (?:length|window|size|limit)|maximum (?:input|prompt) (?:length|tokens))",
-				"context (?:length|window|size) (?:is )?(?:exceeded|too (?:small|long))",
+				"context (?:length|window|size) (?:is |was |has been )?(?:exceeded|too (?:small|long))",
 				"maximum (?:context|input) (?:length|tokens|size) (?:is|of)? ?[ -~]{0,20}(?:exceeded|but)",
 				"prompt_too_long",
 				"context_window_exceeded",
@@ -232,6 +232,7 @@ export const DATA: RuleData = {
 				"token[_ ](?:has[_ ])?(?:expired|revoked|invalidated)",
 				"jwt (?:error|expired|malformed|invalid|signature)",
 				"credentials? (?:is |are |were |have |has )?(?:been )?(?:invalid|expired|missing|revoked|rejected|incorrect)",
+				"(?:token|jwt) signature (?:is |was )?(?:invalid|not valid|expired)",
 				"(?<![a-z0-9_])unauthorized(?![a-z0-9_])",
 				"(?<![a-z0-9_])unauthenticated(?![a-z0-9_])",
 				"not authenticated",
@@ -340,6 +341,9 @@ export const DATA: RuleData = {
 				"invalid_prompt",
 				"stopped with: (?:safety|blocklist|prohibited|spii|recitation|image_safety)",
 				"cyber(?:security)? (?:risk|safety|activity)",
+				"suspicious activity",
+				"new_sensitive",
+				"stop_?reason:? ?[`\"'\\\\]{0,4}refusal",
 				"guardrail (?:intervened|blocked)",
 				"内容(?:安全|审核|违规|过滤)",
 				"(?:敏感|违规|不当)(?:内容|信息|词)"
@@ -384,6 +388,10 @@ export const DATA: RuleData = {
 				"(?:premium|monthly|daily|weekly|plan) (?:request |requests |usage |token )?allowance",
 				"extra usage",
 				"plan limits?(?![a-z0-9_])",
+				"(?:daily|weekly|monthly)_[a-z_]{0,40}(?:count|limit|quota|cost|cap)(?![a-z0-9_])",
+				"daily (?:free )?(?:allocation|allowance)",
+				"set ?limit ?exceeded",
+				"reached the set [a-z ]{0,20}limit",
 				"free-models-per-(?:day|month)",
 				"perday",
 				"requests? per day \\(rpd\\)",
@@ -403,6 +411,7 @@ export const DATA: RuleData = {
 				"\"code\\\\?\"\\s*:\\s*\\\\?\"?(?:1113|1304|1308|1309|1310|1311)(?![0-9])",
 				"(?:使用|用量|调用|配额|额度|次数|限额)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,12}(?:上限|用尽|耗尽|已用完|超限|不足)",
 				"已达到[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,40}上限",
+				"(?:每日|每天|每周|每月|本周|本月|今日|当日)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,12}(?:限制|上限|限额|额度|配额)",
 				"(?:套餐|订阅|资源包)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,12}(?:过期|到期|用完|用尽|失效|不支持)"
 			],
 			"why": "a plan's limit: it resets after hours or days, or when somebody pays"
@@ -414,7 +423,7 @@ export const DATA: RuleData = {
 				"any"
 			],
 			"patterns": [
-				"insufficient_(?:quota|balance|credits?|funds|user_quota)",
+				"insufficient_(?:[a-z0-9]{1,12}_){0,3}(?:quota|balance|credits?|funds)",
 				"insufficient (?:account |user )?(?:balance|credits?|funds)",
 				"(?:credit|account|token|prepaid|wallet) ?balance (?:is |was )?(?:too low|insufficient|exhausted|not enough|negative|empty)",
 				"balance (?:is )?(?:too low|insufficient|not enough|exhausted)",
@@ -465,7 +474,7 @@ export const DATA: RuleData = {
 				"any"
 			],
 			"patterns": [
-				"(?:retry|again|wait)(?: again)?(?: in| after| for)?(?: about| approximately)? ~?(?:[0-9]|[1-5][0-9])(?:\\.[0-9]{1,20})? ?(?:s|sec|secs|second|seconds)(?![a-z0-9_])",
+				"(?:retry|again|wait|resets?)(?: again)?(?: in| after| for)?(?: about| approximately)? ~?(?:[0-9]|[1-5][0-9])(?:\\.[0-9]{1,20})? ?(?:s|sec|secs|second|seconds)(?![a-z0-9_])",
 				"(?:retry|again|wait)(?: again)?(?: in| after| for)?(?: about| approximately)? ~?60(?:\\.0{1,20})? ?(?:s|sec|secs|second|seconds)(?![a-z0-9_])",
 				"(?:retry|again|wait)(?: again)?(?: in| after| for)?(?: about| approximately)? ~?[0-9]{1,4}(?:\\.[0-9]{1,20})? ?(?:ms|millis|milliseconds?)(?![a-z0-9_])",
 				"(?:retry|again|wait)(?: again)?(?: in| after| for)?(?: about| approximately)? (?:1|one|a) ?minute(?![a-z0-9_])",
@@ -473,6 +482,34 @@ export const DATA: RuleData = {
 				"retry[_ -]?(?:delay|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}60(?:\\.0{1,20})?(?:s|[\\\\\",}\\n ]|$)"
 			],
 			"why": "the server itself says when to come back, and that is soon: its quota is per minute"
+		},
+		{
+			"id": "per-minute",
+			"decision": "wait",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"(?:tokens?|requests?|queries|quota)[ _-]?per[ _-]?(?:second|minute)",
+				"[a-z]perminute",
+				"(?<![a-z0-9_])(?:rpm|tpm|qps|rps)(?![a-z0-9_])"
+			],
+			"why": "the quota is one of a minute, whatever word the text has for it"
+		},
+		{
+			"id": "long-wait",
+			"decision": "stop",
+			"when": [
+				"no-status",
+				"4xx"
+			],
+			"patterns": [
+				"(?:retry|again|wait|resets?)(?: again)?(?: in| after| for)?(?: about| approximately)? ~?[0-9]{4,9}(?:\\.[0-9]{1,20})? ?(?:s|sec|secs|second|seconds)(?![a-z0-9_])",
+				"(?:retry|again|wait|resets?)(?: again)?(?: in| after| for)?(?: about| approximately)? ~?[0-9]{1,4} ?(?:h|hr|hrs|hours?|d|days?|weeks?)(?:[0-9 .,]|(?![a-z0-9_]))",
+				"retry[_ -]?(?:delay|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}[0-9]{4,9}(?:\\.[0-9]{1,20})?(?:s|[\\\\\",}\\n ]|$)",
+				"reset_?(?:seconds|in|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}[0-9]{4,9}(?:\\.[0-9]{1,20})?(?:s|[\\\\\",}\\n ]|$)"
+			],
+			"why": "the server names a wait of a quarter of an hour or more: three attempts within seconds cannot help"
 		},
 		{
 			"id": "unsupported-parameter",
@@ -490,6 +527,7 @@ export const DATA: RuleData = {
 				"(?:is|are) not supported (?:with|by|for|in|on|when|together|at)(?![a-z0-9_])",
 				"not supported (?:with|by|for|in) (?:this|the) model",
 				"(?:does not|doesn.?t) support(?![a-z0-9_])",
+				"(?<![a-z0-9_])messages\\.[0-9]{1,6}\\.(?:content|role)(?![a-z0-9_])",
 				"invalid_value",
 				"invalid_parameter_error",
 				"参数(?:错误|无效|不支持|不合法)",
@@ -649,6 +687,30 @@ export const DATA: RuleData = {
 			"why": "a gateway's flap: the byte-identical request was accepted 22 s later"
 		},
 		{
+			"id": "relay-lost-provider",
+			"decision": "retry",
+			"when": [
+				"no-status",
+				400
+			],
+			"patterns": [
+				"failed to get (?:a )?response from (?:the )?(?:provider|upstream)"
+			],
+			"why": "the gateway got nothing from its provider; another attempt may"
+		},
+		{
+			"id": "failed-dependency",
+			"decision": "retry",
+			"when": [
+				424
+			],
+			"patterns": [
+				"try your request again",
+				"\"originalstatuscode\"\\s*:\\s*5[0-9]{2}(?![0-9])"
+			],
+			"why": "Bedrock's 424 says that the model behind it failed, and with which status"
+		},
+		{
 			"id": "throttled",
 			"decision": "retry",
 			"when": [
@@ -715,7 +777,7 @@ export const DATA: RuleData = {
 			],
 			"patterns": [
 				"(?:try|retry)(?: again)? (?:later|shortly|soon|momentarily)",
-				"again (?:later|shortly|soon|in (?:a|an|some|few|[0-9]))",
+				"again (?:later|shortly|soon|(?:in|after) (?:a|an|some|few|[0-9]))",
 				"(?:please|kindly) (?:re)?try(?: again)?(?:[.!]|$|[`\"'\\\\])",
 				"you (?:can|may|should) retry",
 				"(?:please )?retry (?:the|your|this) request",
@@ -822,7 +884,7 @@ export const DATA: RuleData = {
 				"no-status"
 			],
 			"patterns": [
-				"finish_?reason:? ?[`\"'\\\\]{0,4}error(?![a-z0-9_])",
+				"(?:finish|stop)[_ ]?reason:? ?[`\"'\\\\]{0,4}error(?![a-z0-9_])",
 				"stream[_ -]?(?:read|ended|end|closed|reset|terminated|aborted|broken|disconnected|stopped|failed|interrupted|truncated|cancell?ed|incomplete|error|idle|stalled|disconnect|dropped|cut)",
 				"stream (?:was |has |has been |unexpectedly |is |got )(?:read|ended|closed|reset|terminated|aborted|broken|disconnected|stopped|failed|interrupted|truncated|cancell?ed|incomplete|dropped|cut)",
 				"(?:ended|closed|finished|stopped|terminated|disconnected|interrupted) (?:before|prematurely|unexpectedly|early|abruptly|without)",
@@ -831,7 +893,10 @@ export const DATA: RuleData = {
 				"[: (\"]eof(?![a-z0-9_])",
 				"^eof(?![a-z0-9_])",
 				"premature(?:ly)? (?:close|end|eof|closed|ended|terminat)",
-				"incomplete (?:chunked|response|stream|read|message|json|body)",
+				"incomplete ?(?:chunked|response|stream|read|message|json|body)",
+				"payload is not completed",
+				"transferencodingerror",
+				"not enough data",
 				"without sending any chunks",
 				"error decoding response body",
 				"decode error \\(200(?![a-z0-9_])",
@@ -860,6 +925,7 @@ export const DATA: RuleData = {
 				"(?:network|socket|transport|tunnel|proxy)[_ ](?:connection |is |was |has )?(?:error|failure|failed|unreachable|lost|closed|timeout|disconnected|changed|hang|reset|issue)",
 				"(?<![a-z0-9_])(?:ECONNRESET|ECONNREFUSED|ECONNABORTED|ENOTFOUND|ENETUNREACH|ENETDOWN|ENETRESET|EHOSTUNREACH|EHOSTDOWN|ETIMEDOUT|ESOCKETTIMEDOUT|EPIPE|EAI_AGAIN|EAI_FAIL|EPROTO)(?![a-z0-9_])",
 				"und_err_",
+				"net::err_(?:connection|network|timed|name|socket|http2|empty|internet|quic|ssl|proxy|tunnel|incomplete|address)",
 				"broken pipe",
 				"no route to host",
 				"host (?:is )?(?:unreachable|down)",
