@@ -92,12 +92,19 @@ impl Cache {
         self.unpack(release, &tarball, &unpacked)?;
         Package::open(&unpacked, release.name())?;
 
-        match fs::rename(&unpacked, &target) {
-            Ok(()) => self.open(&target, release),
-            // Another process was faster; its copy passed the same check.
-            Err(_) if target.is_dir() => self.open(&target, release),
-            Err(error) => Err(self.not_writable(&error)),
+        // One process at a time from here on; the lock ends with the process at the latest. Where the file system
+        // knows no locks, the renames alone still keep a package whole.
+        let lock = File::create(self.folder.join(".lock")).map_err(|error| self.not_writable(&error))?;
+        let _ = lock.lock();
+        if let Ok(package) = self.open(&target, release) {
+            return Ok(package); // Another process was faster; its copy passed the same check.
         }
+        if target.exists() {
+            // The remains of a package; they go with the temporary folder.
+            fs::rename(&target, partial.path().join("remains")).map_err(|error| self.not_writable(&error))?;
+        }
+        fs::rename(&unpacked, &target).map_err(|error| self.not_writable(&error))?;
+        self.open(&target, release)
     }
 
     fn open(&self, target: &Path, release: &Release) -> Result<Package, Error> {
@@ -214,4 +221,91 @@ fn npm_failure(folder: &Path, spec: String, stderr: &str) -> Error {
         "ENOSPC" | "EDQUOT" => Kind::CacheFull { path: folder.to_owned() },
         _ => Kind::NpmFailed { spec, line },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::upstream::Name;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use tar::{Builder, EntryType, Header};
+
+    /// A tarball with one entry of any name, which `tar`'s own builder would refuse to write.
+    fn tarball(folder: &Path, entries: &[(&str, EntryType)]) -> PathBuf {
+        let path = folder.join("some.tgz");
+        let mut builder = Builder::new(GzEncoder::new(File::create(&path).unwrap(), Compression::fast()));
+        for (name, kind) in entries {
+            let mut header = Header::new_gnu();
+            header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_entry_type(*kind);
+            header.set_size(if kind.is_file() { 4 } else { 0 });
+            if !kind.is_file() && !kind.is_dir() {
+                header.set_link_name("/tmp").unwrap();
+            }
+            header.set_cksum();
+            builder.append(&header, &b"text"[..if kind.is_file() { 4 } else { 0 }]).unwrap();
+        }
+        builder.into_inner().unwrap().finish().unwrap();
+        path
+    }
+
+    fn unpack(entries: &[(&str, EntryType)]) -> (Result<(), String>, Vec<PathBuf>) {
+        let folder = TempDir::new().unwrap();
+        let target = folder.path().join("cache/package");
+        let tarball = tarball(folder.path(), entries);
+        let cache = Cache::at(folder.path().join("cache"));
+        let result = cache.unpack(Release::newest(Name::PiAi), &tarball, &target).map_err(|error| error.to_string());
+        let mut files = Vec::new();
+        let mut pending = vec![folder.path().to_owned()];
+        while let Some(at) = pending.pop() {
+            for entry in fs::read_dir(at).unwrap().flatten().map(|entry| entry.path()) {
+                if entry.is_dir() { &mut pending } else { &mut files }.push(entry);
+            }
+        }
+        files.retain(|file| *file != tarball);
+        let files = files.iter().map(|file| file.strip_prefix(folder.path()).unwrap().to_owned()).collect();
+        (result, files)
+    }
+
+    #[test]
+    fn unpacks_files_without_their_outermost_folder() {
+        let (result, files) = unpack(&[("package", EntryType::Directory), ("package/dist/a.js", EntryType::Regular)]);
+        assert_eq!((result, files), (Ok(()), vec![PathBuf::from("cache/package/dist/a.js")]));
+    }
+
+    #[test]
+    fn an_archive_that_reaches_outside_is_refused() {
+        for (name, kind) in [
+            ("package/../../evil", EntryType::Regular),
+            ("../evil", EntryType::Regular),
+            ("/evil/evil", EntryType::Regular),
+            ("package/link", EntryType::Symlink),
+            ("package/link", EntryType::Link),
+            ("package/device", EntryType::Char),
+        ] {
+            let (result, files) = unpack(&[(name, kind)]);
+            let refusal = result.expect_err(name);
+            assert!(refusal.contains("no plain file inside the package"), "{name}: {refusal}");
+            assert_eq!(files, Vec::<PathBuf>::new(), "{name}");
+        }
+        assert!(unpack(&[("package/a", EntryType::Regular), ("package/a", EntryType::Regular)]).0.is_err());
+    }
+
+    #[test]
+    fn a_truncated_archive_is_refused() {
+        let folder = TempDir::new().unwrap();
+        let path = tarball(folder.path(), &[("package/a", EntryType::Regular)]);
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        let cache = Cache::at(folder.path());
+        let refusal = cache.unpack(Release::newest(Name::PiAi), &path, &folder.path().join("package")).unwrap_err();
+        assert!(refusal.to_string().contains("cannot be unpacked"), "{refusal}");
+    }
+
+    #[test]
+    fn a_full_disk_is_named_as_such() {
+        let error = Cache::at("/some/cache").not_writable(&io::ErrorKind::StorageFull.into());
+        insta::assert_snapshot!(error, @"no space left for the cache folder /some/cache; free some, or set PI_RETRY_FORCED_CACHE to a folder elsewhere");
+    }
 }
