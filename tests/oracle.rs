@@ -67,7 +67,7 @@ fn twin_equals_pi_in_every_other_era() {
 #[test]
 fn twin_equals_pi_on_context_overflow() {
     for era in OverflowEra::all() {
-        let version = era.releases().last().expect("an era has a release");
+        let version = &era.releases()[0];
         let twin = PiClassifier::for_version(version).expect("a known version");
         let oracle = RefCell::new(Oracle::of_release(version));
         let patterns = era.patterns();
