@@ -6,6 +6,7 @@ pub mod cli;
 mod export;
 mod failure;
 pub mod json;
+pub mod patch;
 mod matcher;
 mod needles;
 mod rewrite;

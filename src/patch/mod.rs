@@ -1,0 +1,308 @@
+//! The patch: edits found by structure in the published JavaScript and in the TypeScript it was made from, and their diffs.
+//!
+//! [`make`] reads a package and answers with the changed files, or with an [`Error`] if a single edit did not find its place
+//! exactly once. Nothing is written; [`PatchSet::to_patch`] and [`PatchSet::apply_to`] do what the caller wants with it.
+
+mod classifier;
+mod edits;
+mod error;
+mod groups;
+mod import;
+mod literal;
+pub mod patch_package;
+mod render;
+mod source;
+mod syntax;
+pub mod unified;
+pub mod verify;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+pub use error::{Error, Kind, Result};
+pub use groups::{Classifier, Decision, Group, Pattern, TRANSIENT, When, Whens};
+pub use source::{Dialect, Language, Source, from_source_maps};
+
+use edits::{Replacement, misplaced};
+use syntax::Parsed;
+
+/// The library with the classifier and the providers.
+pub const PI_AI: &str = "@earendil-works/pi-ai";
+/// The command, which bundles the library from 0.84.3 on.
+pub const PI_CODING_AGENT: &str = "@earendil-works/pi-coding-agent";
+
+/// The provider modules that end an assistant message in a catch block of their own.
+const APIS: [&str; 9] = [
+    "anthropic-messages",
+    "azure-openai-responses",
+    "bedrock-converse-stream",
+    "google-generative-ai",
+    "google-vertex",
+    "mistral-conversations",
+    "openai-codex-responses",
+    "openai-completions",
+    "openai-responses",
+];
+
+/// An unpacked or installed package.
+#[derive(Clone, Debug)]
+pub struct Package {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+impl Package {
+    /// Reads a folder's `package.json`.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let fail = |why: String| Kind::NotAPackage { path: folder.to_owned(), why };
+        let text = fs::read(folder.join("package.json")).map_err(|error| fail(format!("package.json: {error}")))?;
+        let json: Value = serde_json::from_slice(&text).map_err(|error| fail(format!("package.json: {error}")))?;
+        let field = |name: &str| match json.get(name).and_then(Value::as_str) {
+            Some(value) => Ok(value.to_owned()),
+            None => Err(fail(format!("package.json has no {name}"))),
+        };
+        Ok(Self { folder: folder.to_owned(), name: field("name")?, version: field("version")? })
+    }
+
+    /// The first three numbers of the version; zeros where there are none.
+    fn numbers(&self) -> [u32; 3] {
+        let core = self.version.split(['-', '+']).next().unwrap_or_default();
+        let mut numbers = core.split('.').map(|part| part.parse().unwrap_or(0));
+        std::array::from_fn(|_| numbers.next().unwrap_or(0))
+    }
+}
+
+/// One file that changes.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// Path below the package, with forward slashes.
+    pub path: String,
+    /// Text before.
+    pub old: String,
+    /// Text after.
+    pub new: String,
+    /// Its layout.
+    pub dialect: Dialect,
+}
+
+/// The changed files of a package.
+#[derive(Clone, Debug)]
+pub struct PatchSet {
+    /// The package's name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The files, sorted by path.
+    pub files: Vec<Changed>,
+    /// What a user should know, a sentence each.
+    pub warnings: Vec<String>,
+    /// The path of the file that holds the classifier.
+    pub classifier: String,
+}
+
+impl PatchSet {
+    /// The patch as patch-package keeps it.
+    pub fn to_patch(&self) -> String {
+        patch_package::render(self)
+    }
+
+    /// The patch file's name.
+    pub fn file_name(&self) -> String {
+        patch_package::file_name(&self.name, &self.version)
+    }
+
+    /// Writes the new texts into a copy of the package; refuses if a file there is not the one the patch was made from.
+    pub fn apply_to(&self, folder: &Path) -> Result<()> {
+        for file in &self.files {
+            let path = folder.join(&file.path);
+            let fail = |source| Kind::Io { path: path.clone(), source };
+            if fs::read_to_string(&path).map_err(fail)? != file.old {
+                return Err(misplaced("apply", &file.path, "met another text than the patch was made from"));
+            }
+        }
+        for file in &self.files {
+            let path = folder.join(&file.path);
+            fs::write(&path, &file.new).map_err(|source| Kind::Io { path, source })?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes the patch of a published package: pi-ai, or the bundled command.
+pub fn make(package: &Package, target: &Classifier) -> Result<PatchSet> {
+    let bundle = match package.name.as_str() {
+        PI_AI => false,
+        PI_CODING_AGENT => true,
+        _ => return Err(Kind::OtherPackage { name: package.name.clone() }.into()),
+    };
+    if package.numbers() < [0, 80, 3] {
+        return Err(Kind::TooOld { name: package.name.clone(), version: package.version.clone() }.into());
+    }
+    let sources = if bundle {
+        if !package.folder.join("dist/bundle").is_dir() {
+            return Err(Kind::NotBundled { version: package.version.clone() }.into());
+        }
+        source::read(&package.folder, "dist/bundle", Dialect::Minified)?
+    } else {
+        if !package.folder.join("dist").is_dir() {
+            let why = "it has no folder dist".to_owned();
+            return Err(Kind::NotAPackage { path: package.folder.clone(), why }.into());
+        }
+        source::read(&package.folder, "dist", Dialect::Compiled)?
+    };
+    edit(package, &sources, target)
+}
+
+/// Makes the same change in TypeScript sources of pi-ai, which [`from_source_maps`] rebuilds.
+pub fn make_in_sources(package: &Package, sources: &[Source], target: &Classifier) -> Result<PatchSet> {
+    edit(package, sources, target)
+}
+
+fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<PatchSet> {
+    let files: Vec<Parsed<'_>> = sources.iter().map(Parsed::new).collect();
+    let mut replacements: Vec<Vec<Replacement>> = vec![Vec::new(); files.len()];
+    let bundle = package.name == PI_CODING_AGENT;
+    let place = if bundle { "dist/bundle" } else { "the package" };
+
+    // The classifier first: it is what a patched or an adapted package is recognised by.
+    let mut classifiers = Vec::new();
+    for (index, file) in files.iter().enumerate() {
+        classifiers.extend(classifier::edit(file, target)?.map(|edited| (index, edited)));
+    }
+    let (classifier, edited) = edits::only(classifiers, classifier::EDIT, place)?;
+    replacements[classifier].extend(edited.replacements);
+    let mut warnings = edited.warnings;
+
+    if !bundle {
+        let mut fields = Vec::new();
+        for (index, file) in files.iter().enumerate() {
+            fields.extend(edits::field(file)?.map(|replacement| (index, replacement)));
+        }
+        let (index, replacement) = edits::only(fields, "errorStatus on AssistantMessage", place)?;
+        replacements[index].push(replacement);
+    }
+
+    let (homes, home) = helpers(&files, &mut replacements, bundle, place)?;
+    let calling = calls(package, &files, &mut replacements, &mut warnings, place)?;
+    for index in calling {
+        if !homes.contains(&index) {
+            replacements[index].push(import::import(&files[index], files[home].source));
+        }
+    }
+
+    let changed = |(source, replacements): (&Source, Vec<Replacement>)| {
+        (!replacements.is_empty()).then(|| Changed {
+            path: source.path.clone(),
+            old: source.text.clone(),
+            new: edits::apply(&source.text, replacements),
+            dialect: source.dialect,
+        })
+    };
+    Ok(PatchSet {
+        name: package.name.clone(),
+        version: package.version.clone(),
+        files: sources.iter().zip(replacements).filter_map(changed).collect(),
+        warnings,
+        classifier: sources[classifier].path.clone(),
+    })
+}
+
+/// Puts the helper beside each `extractStatus`; gives all files that have it, and the one to import it from.
+fn helpers(
+    files: &[Parsed<'_>],
+    replacements: &mut [Vec<Replacement>],
+    bundle: bool,
+    place: &str,
+) -> Result<(Vec<usize>, usize)> {
+    const EDIT: &str = "helper beside extractStatus";
+    let mut homes = Vec::new();
+    let mut exporting = Vec::new();
+    for (index, file) in files.iter().enumerate() {
+        let Some(home) = edits::helper(file)? else { continue };
+        replacements[index].extend(home.replacements);
+        homes.push(index);
+        exporting.extend(home.exports.then_some(index));
+    }
+    let home = edits::only(exporting, EDIT, place)?;
+    let source = files[home].source;
+    if !bundle && source.language == Language::JavaScript {
+        let path = format!("{}.d.ts", source.path.trim_end_matches(".js"));
+        let index = files.iter().position(|file| file.source.path == path);
+        let index =
+            index.ok_or_else(|| misplaced(EDIT, &path, "found no such file, or one without formatProviderError"))?;
+        let declaration = edits::helper_declaration(&files[index])?;
+        replacements[index].push(declaration);
+    }
+    Ok((homes, home))
+}
+
+/// The calls of the helper, and the status that codex throws; gives the files that call it.
+fn calls(
+    package: &Package,
+    files: &[Parsed<'_>],
+    replacements: &mut [Vec<Replacement>],
+    warnings: &mut Vec<String>,
+    place: &str,
+) -> Result<Vec<usize>> {
+    let mut calling = Vec::new();
+    let mut thrown = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for (index, file) in files.iter().enumerate() {
+        if file.source.is_declaration() {
+            continue;
+        }
+        let calls = edits::calls(file);
+        if calls.is_empty() {
+            continue;
+        }
+        let name = file.source.name();
+        let api = APIS.iter().find(|api| name.strip_prefix(**api).is_some_and(|rest| rest.starts_with(['.', '-'])));
+        match api {
+            Some(api) => seen.push(api),
+            None => warnings.push(format!(
+                "{}: a provider that this version does not know; patched like the others",
+                file.source.path
+            )),
+        }
+        replacements[index].push(edits::only(calls, "call in the catch block", &file.source.path)?);
+        calling.push(index);
+        thrown.extend(Some(edits::thrown_status(file)).filter(|found| !found.is_empty()).map(|found| (index, found)));
+    }
+    for api in APIS {
+        let found: Vec<_> = seen.iter().filter(|seen| **seen == api).collect();
+        edits::only(found, &format!("call in the catch block of {api}"), place)?;
+    }
+    let (index, status) = edits::only(thrown, "status of the error that codex throws", place)?;
+    if status.len() != 2 {
+        let found = format!("found {} places instead of one", status.len() / 2);
+        return Err(misplaced("status of the error that codex throws", &files[index].source.path, found));
+    }
+    replacements[index].extend(status);
+
+    // pi-messages came with 0.80.7.
+    let mut copies = Vec::new();
+    for (index, file) in files.iter().enumerate().filter(|(_, file)| !file.source.is_declaration()) {
+        let copied = edits::diagnosed_status(file);
+        copies.extend(Some(copied).filter(|found| !found.is_empty()).map(|found| (index, found)));
+    }
+    if !copies.is_empty() || package.numbers() >= [0, 80, 7] {
+        const EDIT: &str = "status of pi-messages";
+        let (index, copied) = edits::only(copies, EDIT, place)?;
+        if copied.len() > 1 && files[index].source.dialect != Dialect::Minified {
+            return Err(misplaced(
+                EDIT,
+                &files[index].source.path,
+                format!("found {} places instead of one", copied.len()),
+            ));
+        }
+        replacements[index].extend(copied);
+        calling.push(index);
+    }
+    Ok(calling)
+}

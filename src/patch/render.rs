@@ -1,0 +1,267 @@
+//! How the new classifier is written down, in each dialect.
+
+use tree_sitter::Node;
+
+use super::classifier::Line;
+use super::edits::{FIELD, Replacement};
+use super::groups::{Classifier, Decision, Group, TRANSIENT, When, Whens, is_any};
+use super::literal;
+use super::source::Dialect;
+use super::syntax::Parsed;
+
+/// The constant with the expression that reads a status at the start of a text.
+pub(super) const FRAME: &str = "HTTP_STATUS_TEXT_PATTERN";
+/// The constant with the wordings that count only where no answer arrived.
+pub(super) const TRANSPORT: &str = "RETRYABLE_TRANSPORT_ERROR_PATTERN";
+
+/// Columns that a comment may fill.
+const WIDTH: usize = 120;
+
+/// The constant of each group: the given ones, and new ones named after decision and statuses.
+pub(super) fn names(target: &Classifier, homes: &[(usize, &str)]) -> Vec<String> {
+    let name = |(index, group): (usize, &Group)| match homes.iter().find(|(home, _)| *home == index) {
+        Some((_, name)) => (*name).to_owned(),
+        None => constant(group),
+    };
+    target.groups.iter().enumerate().map(name).collect()
+}
+
+fn constant(group: &Group) -> String {
+    let prefix = match group.decision {
+        Decision::Retry => "RETRYABLE",
+        Decision::Repair => "REJECTED_THINKING",
+        Decision::Stop => "NON_RETRYABLE",
+        Decision::Wait => "SHORT_SERVER_WAIT",
+    };
+    let mut name = prefix.to_owned();
+    if !is_any(&group.when) {
+        for when in &group.when {
+            name += &match when {
+                When::NoStatus => "_NO_STATUS".to_owned(),
+                When::ClientError => "_4XX".to_owned(),
+                When::ServerError => "_5XX".to_owned(),
+                When::Status(status) => format!("_{status}"),
+            };
+        }
+    }
+    name + "_ERROR_PATTERN"
+}
+
+/// A comment as lines, wrapped, one level deep.
+pub(super) fn comment(text: &str, dialect: Dialect) -> Vec<String> {
+    if dialect == Dialect::Minified || text.is_empty() {
+        return Vec::new();
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            // The indentation counts as four columns in either dialect.
+            Some(line) if 4 + line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(format!("// {word}")),
+        }
+    }
+    lines
+}
+
+/// An array of string literals, one a line, each below its comment.
+pub(super) fn array(lines: &[Line], dialect: Dialect) -> String {
+    if dialect == Dialect::Minified {
+        let literals: Vec<&str> = lines.iter().map(|line| line.literal.as_str()).collect();
+        return format!("[{}]", literals.join(","));
+    }
+    let indent = dialect.indent();
+    let mut text = String::from("[\n");
+    for line in lines {
+        for comment in &line.comments {
+            text += &format!("{indent}{comment}\n");
+        }
+        text += &format!("{indent}{},\n", line.literal);
+    }
+    text + "]"
+}
+
+/// The expression that builds a pattern from a list.
+pub(super) fn call(builder: &str, lines: &[Line], dialect: Dialect) -> String {
+    format!("{builder}({})", array(lines, dialect))
+}
+
+/// What is said above a constant; nothing for those whose name says it.
+fn headline(name: &str) -> Option<&'static str> {
+    match name {
+        TRANSPORT => Some(
+            "Wording that counts only without an HTTP status: in the body of a failed answer it names a parameter or an account.",
+        ),
+        FRAME => Some("The status where a provider's text starts with it, for messages that carry none."),
+        _ => None,
+    }
+}
+
+/// The insertion of new constants behind the old ones.
+pub(super) fn constants(
+    file: &Parsed<'_>,
+    declarator: Node<'_>,
+    statement: Node<'_>,
+    constants: &[(String, String)],
+) -> Replacement {
+    if file.source.dialect == Dialect::Minified {
+        let text: String = constants.iter().map(|(name, value)| format!(",{name}={value}")).collect();
+        return Replacement::insert(declarator.end_byte(), text);
+    }
+    let mut text = String::new();
+    for (name, value) in constants {
+        text.push('\n');
+        if file.source.dialect == Dialect::Written {
+            text.push('\n');
+        }
+        for line in headline(name).map(|line| comment(line, file.source.dialect)).unwrap_or_default() {
+            text += &format!("{line}\n");
+        }
+        text += &format!("const {name} = {value};");
+    }
+    Replacement::insert(statement.end_byte(), text)
+}
+
+/// The condition that a status is in a set; nothing if every status is.
+fn condition(when: &Whens) -> Option<String> {
+    if is_any(when) {
+        return None;
+    }
+    let known = when.contains(&When::NoStatus);
+    let defined = |test: &str| if known { test.to_owned() } else { format!("status !== undefined && {test}") };
+    let tests: Vec<String> = when
+        .iter()
+        .map(|when| match when {
+            When::NoStatus => "status === undefined".to_owned(),
+            When::ClientError => defined("status < 500"),
+            When::ServerError => defined("status >= 500"),
+            When::Status(status) => format!("status === {status}"),
+        })
+        .collect();
+    Some(match &tests[..] {
+        [] => "false".to_owned(),
+        [test] => test.clone(),
+        tests if !known => {
+            format!("({})", tests.iter().map(|test| format!("({test})")).collect::<Vec<_>>().join(" || "))
+        }
+        tests => format!("({})", tests.join(" || ")),
+    })
+}
+
+/// A group's test: its statuses, then its expression.
+fn test(group: &Group, constant: &str, text: &str) -> String {
+    let test = format!("{constant}.test({text})");
+    condition(&group.when).map_or(test.clone(), |condition| format!("{condition} && {test}"))
+}
+
+/// The function behind the copy of the text.
+pub(super) fn body(target: &Classifier, constants: &[String], message: &str, text: &str, dialect: Dialect) -> String {
+    let of = |decision: Decision| {
+        let groups = target.groups.iter().zip(constants);
+        groups.filter(move |(group, _)| group.decision == decision).collect::<Vec<_>>()
+    };
+    let mut writer = Writer { text: String::new(), dialect };
+    writer.line(
+        "// The HTTP status decides. The text is asked where there is none, and about the few failures sent as 400.",
+    );
+    writer.status(message, text);
+    if let Some(prefix) = &target.own_prefix {
+        writer.returns(&format!("{text}.startsWith({})", literal::quote(prefix)), true);
+    }
+    for (group, constant) in of(Decision::Repair) {
+        writer.returns(&writer.spaced(test(group, constant, text)), false);
+    }
+    let waits: String = of(Decision::Wait)
+        .into_iter()
+        .map(|(group, constant)| match condition(&group.when) {
+            None => format!("!{constant}.test({text}) && "),
+            Some(_) => format!("!({}) && ", test(group, constant, text)),
+        })
+        .collect();
+    let (any, some): (Vec<_>, Vec<_>) = of(Decision::Stop).into_iter().partition(|(group, _)| is_any(&group.when));
+    for (group, constant) in any {
+        writer.returns(&writer.spaced(test(group, constant, text)), false);
+    }
+    for (group, constant) in some {
+        let condition = condition(&group.when).unwrap_or_default();
+        writer.returns(&writer.spaced(format!("{condition} && {waits}{constant}.test({text})")), false);
+    }
+    let transient = TRANSIENT.map(|status| status.to_string()).join(", ");
+    let transient = format!("status !== undefined && (status >= 500 || [{transient}].includes(status))");
+    writer.returns(&writer.spaced(transient), true);
+    let retries: Vec<String> = of(Decision::Retry)
+        .into_iter()
+        .map(|(group, constant)| match condition(&group.when) {
+            None => test(group, constant, text),
+            Some(_) => format!("({})", test(group, constant, text)),
+        })
+        .map(|test| writer.spaced(test))
+        .collect();
+    writer.result(&retries);
+    writer.text
+}
+
+/// Writes statements of a function body.
+struct Writer {
+    text: String,
+    dialect: Dialect,
+}
+
+impl Writer {
+    /// An expression without string literals, with or without its spaces.
+    fn spaced(&self, expression: String) -> String {
+        if self.dialect == Dialect::Minified { expression.replace(' ', "") } else { expression }
+    }
+
+    fn line(&mut self, line: &str) {
+        if self.dialect != Dialect::Minified {
+            self.text += &format!("\n{}{line}", self.dialect.indent());
+        }
+    }
+
+    fn status(&mut self, message: &str, text: &str) {
+        let list = format!("[{message}.{FIELD} ?? Number.NaN, Number({FRAME}.exec({text})?.[1])]");
+        let valid = "(value) => Number.isInteger(value) && value >= 400 && value <= 599";
+        match self.dialect {
+            Dialect::Compiled => self.line(&format!("const status = {list}.find({valid});")),
+            Dialect::Written => {
+                self.line(&format!("const status = {list}.find("));
+                self.line(&format!("\t{valid},"));
+                self.line(");");
+            }
+            Dialect::Minified => {
+                self.text += &format!("let status={}.find({});", list.replace(' ', ""), valid.replace(' ', ""));
+            }
+        }
+    }
+
+    fn returns(&mut self, condition: &str, value: bool) {
+        match self.dialect {
+            Dialect::Compiled => {
+                self.line(&format!("if ({condition})"));
+                self.line(&format!("    return {value};"));
+            }
+            Dialect::Written => self.line(&format!("if ({condition}) return {value};")),
+            Dialect::Minified => self.text += &format!("if({condition})return {value};"),
+        }
+    }
+
+    fn result(&mut self, tests: &[String]) {
+        match self.dialect {
+            Dialect::Compiled => {
+                self.line(&format!("return ({});\n", tests.join(" ||\n        ")));
+            }
+            Dialect::Written => {
+                self.line("return (");
+                for (index, test) in tests.iter().enumerate() {
+                    let or = if index + 1 < tests.len() { " ||" } else { "" };
+                    self.line(&format!("\t{test}{or}"));
+                }
+                self.line(");\n");
+            }
+            Dialect::Minified => self.text += &format!("return {}", tests.join("||")),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Syntax trees of JavaScript and TypeScript, and the few questions that the edits ask of them.
+
+use tree_sitter::{Node, Parser, Tree};
+
+use super::source::{Language, Source};
+
+/// A source file and its tree.
+pub(super) struct Parsed<'s> {
+    /// The file.
+    pub(super) source: &'s Source,
+    tree: Tree,
+}
+
+impl<'s> Parsed<'s> {
+    /// Parses a file. Damaged text gives a tree with error nodes, in which the edits then find no place.
+    pub(super) fn new(source: &'s Source) -> Self {
+        let language = match source.language {
+            Language::JavaScript => tree_sitter_javascript::LANGUAGE,
+            Language::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+        };
+        let mut parser = Parser::new();
+        parser.set_language(&language.into()).expect("the grammars are built against this version of tree-sitter");
+        let tree =
+            parser.parse(&source.text, None).expect("a parser with a language and without a deadline gives a tree");
+        Self { source, tree }
+    }
+
+    /// The root of the tree.
+    pub(super) fn root(&self) -> Node<'_> {
+        self.tree.root_node()
+    }
+
+    /// The text of a node.
+    pub(super) fn text(&self, node: Node<'_>) -> &'s str {
+        &self.source.text[node.byte_range()]
+    }
+
+    /// All nodes of a kind, in the order of the text.
+    pub(super) fn all(&self, kind: &str) -> Vec<Node<'_>> {
+        below(self.root(), kind)
+    }
+
+    /// Whether an identifier of this name occurs anywhere.
+    pub(super) fn mentions(&self, name: &str) -> bool {
+        self.source.text.contains(name)
+            && ["identifier", "property_identifier", "shorthand_property_identifier", "type_identifier"]
+                .iter()
+                .any(|kind| self.all(kind).into_iter().any(|node| self.text(node) == name))
+    }
+
+    /// The content of a string literal without its quotes and as written, or nothing if the node is none.
+    pub(super) fn string_source(&self, node: Node<'_>) -> Option<&'s str> {
+        (node.kind() == "string").then(|| {
+            let text = self.text(node);
+            &text[1..text.len() - 1]
+        })
+    }
+
+    /// Whether the node is `object.property` with this property; gives the object.
+    pub(super) fn member<'t>(&self, node: Node<'t>, property: &str) -> Option<Node<'t>> {
+        let name = (node.kind() == "member_expression").then(|| node.child_by_field_name("property")).flatten()?;
+        (self.text(name) == property).then(|| node.child_by_field_name("object")).flatten()
+    }
+
+    /// Whether the node is a call of the plain function `name`, or of any method `name`; gives its arguments.
+    pub(super) fn call<'t>(&self, node: Node<'t>, name: &str) -> Option<Vec<Node<'t>>> {
+        if node.kind() != "call_expression" {
+            return None;
+        }
+        let callee = node.child_by_field_name("function")?;
+        let called = match callee.kind() {
+            "member_expression" => callee.child_by_field_name("property")?,
+            _ => callee,
+        };
+        let arguments = node.child_by_field_name("arguments")?;
+        (self.text(called) == name).then(|| named(arguments))
+    }
+}
+
+/// The named children of a node, comments excepted.
+pub(super) fn named(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).filter(|child| child.kind() != "comment").collect()
+}
+
+/// All nodes of a kind below a node, itself included, in the order of the text.
+pub(super) fn below<'t>(node: Node<'t>, kind: &str) -> Vec<Node<'t>> {
+    let mut found = Vec::new();
+    let mut cursor = node.walk();
+    // Without recursion: minified expressions nest thousands of levels deep.
+    'walk: loop {
+        if cursor.node().kind() == kind {
+            found.push(cursor.node());
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                break 'walk;
+            }
+        }
+    }
+    found
+}
+
+/// The nearest ancestor of a kind.
+pub(super) fn above<'t>(node: Node<'t>, kind: &str) -> Option<Node<'t>> {
+    std::iter::successors(node.parent(), Node::parent).find(|ancestor| ancestor.kind() == kind)
+}
+
+/// The node without the parentheses and type assertions around it.
+pub(super) fn bare(node: Node<'_>) -> Node<'_> {
+    match node.kind() {
+        "parenthesized_expression" | "as_expression" | "satisfies_expression" | "non_null_expression" => {
+            named(node).first().copied().map_or(node, bare)
+        }
+        _ => node,
+    }
+}

@@ -1,0 +1,1 @@
+//! Runs a patched classifier in node and compares it with the reference.
