@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::error::{Error, Kind, Result};
 use super::source::{Dialect, Language};
-use super::syntax::{Parsed, above, below, named};
+use super::syntax::{Parsed, above, below, last, named};
 
 /// The field of `AssistantMessage`.
 pub(super) const FIELD: &str = "errorStatus";
@@ -272,7 +272,7 @@ fn after(file: &Parsed<'_>, expression: Node<'_>, call: &str) -> Replacement {
 pub(super) fn thrown_status(file: &Parsed<'_>) -> Vec<Replacement> {
     let mut replacements = Vec::new();
     for test in file.all("if_statement") {
-        let condition = test.child_by_field_name("condition").map(super::syntax::bare);
+        let condition = test.child_by_field_name("condition").map(last);
         let Some(response) = condition.and_then(|condition| file.member(condition, "ok")) else { continue };
         if below(test, "break_statement").is_empty() || response.kind() != "identifier" {
             continue;

@@ -11,7 +11,12 @@ pub fn file_name(name: &str, version: &str) -> String {
 
 /// The patch of a set, for the package in `node_modules` of the project that applies it.
 pub fn render(set: &PatchSet) -> String {
-    render_below(&format!("node_modules/{}/", set.name), &set.files)
+    render_below(&folder(&set.name), &set.files)
+}
+
+/// Where patch-package looks for a package, below the project.
+pub(super) fn folder(name: &str) -> String {
+    format!("node_modules/{name}/")
 }
 
 /// The same with another folder in front of the paths.

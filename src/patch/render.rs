@@ -144,7 +144,8 @@ fn condition(when: &Whens) -> Option<String> {
         [] => "false".to_owned(),
         [test] => test.clone(),
         tests if !known => {
-            format!("({})", tests.iter().map(|test| format!("({test})")).collect::<Vec<_>>().join(" || "))
+            let test = |test: &String| if test.contains("&&") { format!("({test})") } else { test.clone() };
+            format!("({})", tests.iter().map(test).collect::<Vec<_>>().join(" || "))
         }
         tests => format!("({})", tests.join(" || ")),
     })
@@ -176,8 +177,8 @@ pub(super) fn body(target: &Classifier, constants: &[String], message: &str, tex
     let waits: String = of(Decision::Wait)
         .into_iter()
         .map(|(group, constant)| match condition(&group.when) {
-            None => format!("!{constant}.test({text}) && "),
-            Some(_) => format!("!({}) && ", test(group, constant, text)),
+            None => format!(" && !{constant}.test({text})"),
+            Some(_) => format!(" && !({})", test(group, constant, text)),
         })
         .collect();
     let (any, some): (Vec<_>, Vec<_>) = of(Decision::Stop).into_iter().partition(|(group, _)| is_any(&group.when));
@@ -185,8 +186,7 @@ pub(super) fn body(target: &Classifier, constants: &[String], message: &str, tex
         writer.returns(&writer.spaced(test(group, constant, text)), false);
     }
     for (group, constant) in some {
-        let condition = condition(&group.when).unwrap_or_default();
-        writer.returns(&writer.spaced(format!("{condition} && {waits}{constant}.test({text})")), false);
+        writer.returns(&writer.spaced(format!("{}{waits}", test(group, constant, text))), false);
     }
     let transient = TRANSIENT.map(|status| status.to_string()).join(", ");
     let transient = format!("status !== undefined && (status >= 500 || [{transient}].includes(status))");

@@ -109,12 +109,10 @@ pub(super) fn above<'t>(node: Node<'t>, kind: &str) -> Option<Node<'t>> {
     std::iter::successors(node.parent(), Node::parent).find(|ancestor| ancestor.kind() == kind)
 }
 
-/// The node without the parentheses and type assertions around it.
-pub(super) fn bare(node: Node<'_>) -> Node<'_> {
+/// The value of an expression: without parentheses, and the last of those joined by commas.
+pub(super) fn last(node: Node<'_>) -> Node<'_> {
     match node.kind() {
-        "parenthesized_expression" | "as_expression" | "satisfies_expression" | "non_null_expression" => {
-            named(node).first().copied().map_or(node, bare)
-        }
+        "parenthesized_expression" | "sequence_expression" => named(node).last().copied().map_or(node, last),
         _ => node,
     }
 }

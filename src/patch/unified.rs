@@ -34,9 +34,51 @@ pub fn count(diff: &str) -> (usize, usize) {
     counts
 }
 
+/// Applies the part of a patch that concerns a path to that file's text, or takes it back. Strict: every line must be where the
+/// patch says; nothing otherwise.
+pub fn apply(patch: &str, path: &str, text: &str, reverse: bool) -> Option<String> {
+    let header = format!("diff --git a/{path} b/{path}\n");
+    let start = patch.find(&header)? + header.len();
+    let part = &patch[start..];
+    let part = &part[..part.find("\ndiff --git ").map_or(part.len(), |end| end + 1)];
+    let (out, into) = if reverse { ('+', '-') } else { ('-', '+') };
+    let mut old = text.split_inclusive('\n');
+    let mut line_number = 0;
+    let mut new = String::with_capacity(text.len());
+    let mut lines = part.split_inclusive('\n').skip(2).peekable();
+    while let Some(line) = lines.next() {
+        if let Some(range) = line.strip_prefix("@@ ") {
+            let range = range.split(' ').nth(usize::from(reverse))?;
+            let mut numbers = range[1..].split(',');
+            let first: usize = numbers.next()?.parse().ok()?;
+            // A range without lines names the line before it.
+            let skip = if numbers.next() == Some("0") { first } else { first - 1 };
+            while line_number < skip {
+                new.push_str(old.next()?);
+                line_number += 1;
+            }
+            continue;
+        }
+        let unended = lines.next_if(|next| next.starts_with('\\')).is_some();
+        let content = if unended { line[1..].trim_end_matches('\n') } else { &line[1..] };
+        let kind = line.chars().next()?;
+        if kind == out || kind == ' ' {
+            if old.next()? != content {
+                return None;
+            }
+            line_number += 1;
+        }
+        if kind == into || kind == ' ' {
+            new.push_str(content);
+        }
+    }
+    new.extend(old);
+    Some(new)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{count, diff};
+    use super::{apply, count, diff};
 
     #[test]
     fn one_file() {
@@ -54,5 +96,17 @@ mod tests {
     fn a_changed_last_line_without_an_end() {
         let text = diff("a", "a\nb", "a\nc\n", 3);
         assert!(text.ends_with("-b\n\\ No newline at end of file\n+c\n"), "{text}");
+    }
+
+    #[test]
+    fn there_and_back() {
+        let old: String = (0..40).map(|line| format!("line {line}\n")).collect::<String>() + "end";
+        let new = old.replace("line 3\n", "").replace("line 20\n", "line 20\nmore\n").replace("end", "other\n");
+        let patch = diff("b", "x\n", "y\n", 3) + &diff("a", &old, &new, 1) + &diff("c", "", "y", 3);
+        assert_eq!(apply(&patch, "a", &old, false).as_deref(), Some(new.as_str()));
+        assert_eq!(apply(&patch, "a", &new, true).as_deref(), Some(old.as_str()));
+        assert_eq!(apply(&patch, "c", "", false).as_deref(), Some("y"));
+        assert_eq!(apply(&patch, "a", &new, false), None);
+        assert_eq!(apply(&patch, "d", &old, false), None);
     }
 }
