@@ -6,10 +6,11 @@ use tree_sitter::Node;
 
 use super::edits::{FIELD, Replacement, functions, misplaced, only, patcher, statement};
 use super::error::{Kind, Result};
-use super::groups::{Classifier, Decision, Group, Pattern, When};
+use super::groups::{Classifier, Group, Pattern};
 use super::literal;
 use super::render;
 use super::syntax::{Parsed, below, named};
+use crate::rules::{RuleDecision, When};
 
 pub(super) const EDIT: &str = "classifier";
 
@@ -152,9 +153,9 @@ enum Fate {
     Unknown,
 }
 
-fn fate(value: &str, decision: Decision, target: &Classifier) -> Fate {
+fn fate(value: &str, decision: RuleDecision, target: &Classifier) -> Fate {
     let has = |group: &&Group| group.patterns.iter().any(|pattern| pattern.js == value);
-    let same = |group: &&Group| (group.decision == Decision::Retry) == (decision == Decision::Retry);
+    let same = |group: &&Group| (group.decision == RuleDecision::Retry) == (decision == RuleDecision::Retry);
     let known = target.groups.iter().find(|group| same(group) && has(group)).or(target.groups.iter().find(has));
     match known {
         Some(group) => {
@@ -181,10 +182,10 @@ fn rewrite(file: &Parsed<'_>, mut found: Found<'_>, target: &Classifier) -> Resu
         target.groups.iter().position(|group| group.decision == decision && group.when == when)
     };
     let missing = |what: &str| misplaced(EDIT, path, format!("has no {what} to put the patterns of this release into"));
-    let stop = place(Decision::Stop, &[When::NoStatus, When::ClientError]).ok_or_else(|| missing("stop group"))?;
+    let stop = place(RuleDecision::Stop, &[When::NoStatus, When::ClientError]).ok_or_else(|| missing("stop group"))?;
     let provider =
-        place(Decision::Retry, &[When::NoStatus, When::Status(400)]).ok_or_else(|| missing("provider group"))?;
-    let transport = place(Decision::Retry, &[When::NoStatus]).ok_or_else(|| missing("transport group"))?;
+        place(RuleDecision::Retry, &[When::NoStatus, When::Status(400)]).ok_or_else(|| missing("provider group"))?;
+    let transport = place(RuleDecision::Retry, &[When::NoStatus]).ok_or_else(|| missing("transport group"))?;
 
     // Where a pattern got a new wording, the new one stands in its place.
     succeed(&mut found.stop, target);
@@ -204,8 +205,8 @@ fn rewrite(file: &Parsed<'_>, mut found: Found<'_>, target: &Classifier) -> Resu
         };
         list.lines.iter().map(place).collect()
     };
-    let stop_fates = fates(&found.stop, Decision::Stop, stop);
-    let retry_fates = fates(&found.retry, Decision::Retry, transport);
+    let stop_fates = fates(&found.stop, RuleDecision::Stop, stop);
+    let retry_fates = fates(&found.retry, RuleDecision::Retry, transport);
 
     let (mut lists, mut moved) = split(&found.stop, &stop_fates, &[stop]);
     let (kept, left) = split(&found.retry, &retry_fates, &[provider, transport]);
@@ -286,8 +287,8 @@ fn split(list: &List<'_>, fates: &[Fate], homes: &[usize]) -> (BTreeMap<usize, V
         let end = start + 1 + rest.iter().position(|line| !line.comments.is_empty()).unwrap_or(rest.len());
         let mut comments = list.lines[start].comments.clone();
         let anyone_stays = (start..end).any(|index| stays(index).is_some());
-        for index in start..end {
-            let line = |comments| Line { comments, ..list.lines[index].clone() };
+        for (index, old) in list.lines.iter().enumerate().take(end).skip(start) {
+            let line = |comments| Line { comments, ..old.clone() };
             match (stays(index), fates[index]) {
                 (Some(home), _) => kept.entry(home).or_default().push(line(std::mem::take(&mut comments))),
                 (None, Fate::Group(group)) if anyone_stays => moved.entry(group).or_default().push(line(Vec::new())),

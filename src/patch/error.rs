@@ -31,24 +31,14 @@ pub enum Kind {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The folder holds no package, or one whose `package.json` cannot be read.
-    NotAPackage {
-        /// The folder.
+    /// It is no package that can be patched.
+    Package(crate::upstream::Error),
+    /// A folder of the package is missing.
+    Incomplete {
+        /// The package's folder.
         path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// The folder holds a package that has nothing to patch.
-    OtherPackage {
-        /// The package's name.
-        name: String,
-    },
-    /// The release is older than the classifier that the edits know.
-    TooOld {
-        /// The package's name.
-        name: String,
-        /// Its version.
-        version: String,
+        /// What is missing there.
+        folder: &'static str,
     },
     /// A release of the command without a bundle: it loads pi-ai, so pi-ai's patch serves it.
     NotBundled {
@@ -102,21 +92,10 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind() {
             Kind::Io { path, source } => write!(f, "{}: {source}", path.display()),
-            Kind::NotAPackage { path, why } => write!(
-                f,
-                "{} is no package that can be patched: {why}; give the folder of an unpacked or installed \
-                 @earendil-works/pi-ai or @earendil-works/pi-coding-agent",
-                path.display()
-            ),
-            Kind::OtherPackage { name } => write!(
-                f,
-                "{name} has nothing to patch; give the folder of @earendil-works/pi-ai or @earendil-works/pi-coding-agent"
-            ),
-            Kind::TooOld { name, version } => write!(
-                f,
-                "{name} {version} is older than 0.80.3, where the classifier came into pi-ai, and cannot be patched; \
-                 update pi, or use the extension, which serves older releases too"
-            ),
+            Kind::Package(error) => error.fmt(f),
+            Kind::Incomplete { path, folder } => {
+                write!(f, "{} has no folder {folder}; install the package anew", path.display())
+            }
             Kind::NotBundled { version } => write!(
                 f,
                 "pi-coding-agent {version} has no bundle and loads pi-ai from node_modules: patch @earendil-works/pi-ai instead"
@@ -144,6 +123,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self.kind() {
             Kind::Io { source, .. } => Some(source),
+            Kind::Package(error) => Some(error),
             _ => None,
         }
     }

@@ -2,61 +2,39 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a group of patterns decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Decision {
-    /// Another attempt may help.
-    Retry,
-    /// Another attempt can only help after a change of the request, which pi cannot make: no retry.
-    Repair,
-    /// Another attempt cannot help.
-    Stop,
-    /// The server names a short wait: stop groups that count for some statuses only do not count then.
-    Wait,
-}
-
-/// A class of failed turns by their status. Several together are alternatives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum When {
-    /// No answer arrived, or none whose status is known.
-    NoStatus,
-    /// 400 to 499.
-    ClientError,
-    /// 500 to 599.
-    ServerError,
-    /// This status.
-    Status(u16),
-}
-
-/// The set of a group; `any` is the set of the first three.
-pub type Whens = BTreeSet<When>;
-
-/// Whether a set covers every turn.
-pub(super) fn is_any(when: &Whens) -> bool {
-    [When::NoStatus, When::ClientError, When::ServerError].iter().all(|class| when.contains(class))
-}
+use crate::classify::Profile;
+use crate::failure::{FRAME, REWRITE_PREFIX};
+use crate::rules::{self, Rule, RuleDecision, When};
+use crate::upstream::Era;
 
 /// One alternative of a group's expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// The source of a JavaScript expression, meant for flag `i`.
     pub js: String,
-    /// Who sends it, in one sentence or several; empty if the pattern before it says so already.
+    /// Why it is there and who sends it; empty if that of the pattern before it holds for this one too.
     pub comment: String,
 }
 
 /// Patterns that decide the same for the same statuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// What they decide.
-    pub decision: Decision,
+    /// What they decide. `Overflow` decides like `Stop`.
+    pub decision: RuleDecision,
     /// For which statuses.
-    pub when: Whens,
+    pub when: BTreeSet<When>,
     /// The patterns, in the order in which new ones are added.
     pub patterns: Vec<Pattern>,
 }
 
-/// The whole decision of one profile.
+impl Group {
+    /// Whether the status does not matter.
+    pub(super) fn is_unconditional(&self) -> bool {
+        self.when.contains(&When::Any)
+    }
+}
+
+/// The whole decision of one profile, in the form in which the classifier is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Classifier {
     /// Expression with one group that reads the status at the start of a text, for flag `i`.
@@ -70,6 +48,52 @@ pub struct Classifier {
     pub superseded: BTreeMap<String, Option<String>>,
 }
 
-/// Statuses below 500 that deserve another attempt whatever the text says (RFC 9110 and 8470: timeout, conflict, too early,
-/// too many requests). The official SDKs retry the same ones.
-pub const TRANSIENT: [u16; 4] = [408, 409, 425, 429];
+/// Patterns that got a better wording: what earlier releases have, and what stands in its place.
+const SUCCESSORS: [(&str, &str); 3] = [
+    ("ENOTFOUND", "(?<![a-z0-9_])ENOTFOUND(?![a-z0-9_])"),
+    ("service.?unavailable", "service.?(?:is.?)?(?:temporarily.?)?unavailable"),
+    ("provider.?returned.?error", "provider.?returned.?(?:an.?)?error"),
+];
+
+impl Classifier {
+    /// The decision of a profile: the rules of its tiers, those with the same decision and statuses together.
+    ///
+    /// The profile `Full` reads more than a patched pi-ai has; of it only the rules are here.
+    pub fn of(profile: Profile) -> Self {
+        let mut groups: Vec<Group> = Vec::new();
+        for rule in rules::all().iter().filter(|rule| profile.has(rule.tier)) {
+            let when: BTreeSet<When> = rule.when.iter().copied().collect();
+            let group = groups.iter().position(|group| group.decision == rule.decision && group.when == when);
+            let group = group.unwrap_or_else(|| {
+                groups.push(Group { decision: rule.decision, when, patterns: Vec::new() });
+                groups.len() - 1
+            });
+            groups[group].patterns.extend(rule.patterns.iter().enumerate().map(|(index, pattern)| Pattern {
+                js: pattern.js().to_owned(),
+                comment: if index == 0 { comment(rule) } else { String::new() },
+            }));
+        }
+        let known: BTreeSet<&str> =
+            groups.iter().flat_map(|group| &group.patterns).map(|pattern| pattern.js.as_str()).collect();
+        let successor = |old: &str| SUCCESSORS.iter().find(|(from, _)| *from == old).map(|(_, to)| (*to).to_owned());
+        let superseded = Era::all()
+            .iter()
+            .flat_map(|era| era.patterns().non_retryable.iter().chain(&era.patterns().retryable))
+            .filter(|pattern| !known.contains(pattern.as_str()))
+            .map(|pattern| (pattern.clone(), successor(pattern)))
+            .collect();
+        Self {
+            frame: FRAME.js().to_owned(),
+            own_prefix: (profile != Profile::Upstream).then(|| REWRITE_PREFIX.to_owned()),
+            groups,
+            superseded,
+        }
+    }
+}
+
+/// The comment above a rule's first pattern: why, and who sends it.
+fn comment(rule: &Rule) -> String {
+    let mut why = rule.why.chars();
+    let first: String = why.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    format!("{first}{} ({}).", why.as_str(), rule.source)
+}

@@ -17,21 +17,19 @@ pub mod unified;
 pub mod verify;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-
-use serde_json::Value;
+use std::path::Path;
 
 pub use error::{Error, Kind, Result};
-pub use groups::{Classifier, Decision, Group, Pattern, TRANSIENT, When, Whens};
+pub use groups::{Classifier, Group, Pattern};
 pub use source::{Dialect, Language, Source, from_source_maps};
 
 use edits::{Replacement, misplaced};
 use syntax::Parsed;
 
-/// The library with the classifier and the providers.
-pub const PI_AI: &str = "@earendil-works/pi-ai";
-/// The command, which bundles the library from 0.84.3 on.
-pub const PI_CODING_AGENT: &str = "@earendil-works/pi-coding-agent";
+use crate::upstream::{Name, Package, Version};
+
+/// The first release of the command that runs from a bundle of its own.
+const FIRST_BUNDLED: Version = Version::new(0, 84, 3);
 
 /// The provider modules that end an assistant message in a catch block of their own.
 const APIS: [&str; 9] = [
@@ -45,38 +43,6 @@ const APIS: [&str; 9] = [
     "openai-completions",
     "openai-responses",
 ];
-
-/// An unpacked or installed package.
-#[derive(Clone, Debug)]
-pub struct Package {
-    /// Its folder.
-    pub folder: PathBuf,
-    /// Its name.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-}
-
-impl Package {
-    /// Reads a folder's `package.json`.
-    pub fn open(folder: &Path) -> Result<Self> {
-        let fail = |why: String| Kind::NotAPackage { path: folder.to_owned(), why };
-        let text = fs::read(folder.join("package.json")).map_err(|error| fail(format!("package.json: {error}")))?;
-        let json: Value = serde_json::from_slice(&text).map_err(|error| fail(format!("package.json: {error}")))?;
-        let field = |name: &str| match json.get(name).and_then(Value::as_str) {
-            Some(value) => Ok(value.to_owned()),
-            None => Err(fail(format!("package.json has no {name}"))),
-        };
-        Ok(Self { folder: folder.to_owned(), name: field("name")?, version: field("version")? })
-    }
-
-    /// The first three numbers of the version; zeros where there are none.
-    fn numbers(&self) -> [u32; 3] {
-        let core = self.version.split(['-', '+']).next().unwrap_or_default();
-        let mut numbers = core.split('.').map(|part| part.parse().unwrap_or(0));
-        std::array::from_fn(|_| numbers.next().unwrap_or(0))
-    }
-}
 
 /// One file that changes.
 #[derive(Clone, Debug)]
@@ -136,26 +102,21 @@ impl PatchSet {
 
 /// Makes the patch of a published package: pi-ai, or the bundled command.
 pub fn make(package: &Package, target: &Classifier) -> Result<PatchSet> {
-    let bundle = match package.name.as_str() {
-        PI_AI => false,
-        PI_CODING_AGENT => true,
-        _ => return Err(Kind::OtherPackage { name: package.name.clone() }.into()),
+    package.require_supported().map_err(Kind::Package)?;
+    let (folder, dialect) = match package.name() {
+        Name::PiAi => ("dist", Dialect::Compiled),
+        Name::PiCodingAgent => ("dist/bundle", Dialect::Minified),
     };
-    if package.numbers() < [0, 80, 3] {
-        return Err(Kind::TooOld { name: package.name.clone(), version: package.version.clone() }.into());
+    if !package.root().join(folder).is_dir() {
+        return Err(match package.name() {
+            Name::PiCodingAgent if *package.version() < FIRST_BUNDLED => {
+                Kind::NotBundled { version: package.version().to_string() }
+            }
+            _ => Kind::Incomplete { path: package.root().to_owned(), folder },
+        }
+        .into());
     }
-    let sources = if bundle {
-        if !package.folder.join("dist/bundle").is_dir() {
-            return Err(Kind::NotBundled { version: package.version.clone() }.into());
-        }
-        source::read(&package.folder, "dist/bundle", Dialect::Minified)?
-    } else {
-        if !package.folder.join("dist").is_dir() {
-            let why = "it has no folder dist".to_owned();
-            return Err(Kind::NotAPackage { path: package.folder.clone(), why }.into());
-        }
-        source::read(&package.folder, "dist", Dialect::Compiled)?
-    };
+    let sources = source::read(package.root(), folder, dialect)?;
     edit(package, &sources, target)
 }
 
@@ -167,7 +128,7 @@ pub fn make_in_sources(package: &Package, sources: &[Source], target: &Classifie
 fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<PatchSet> {
     let files: Vec<Parsed<'_>> = sources.iter().map(Parsed::new).collect();
     let mut replacements: Vec<Vec<Replacement>> = vec![Vec::new(); files.len()];
-    let bundle = package.name == PI_CODING_AGENT;
+    let bundle = package.name() == Name::PiCodingAgent;
     let place = if bundle { "dist/bundle" } else { "the package" };
 
     // The classifier first: it is what a patched or an adapted package is recognised by.
@@ -205,8 +166,8 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<Pa
         })
     };
     Ok(PatchSet {
-        name: package.name.clone(),
-        version: package.version.clone(),
+        name: package.name().as_str().to_owned(),
+        version: package.version().to_string(),
         files: sources.iter().zip(replacements).filter_map(changed).collect(),
         warnings,
         classifier: sources[classifier].path.clone(),
@@ -291,7 +252,7 @@ fn calls(
         let copied = edits::diagnosed_status(file);
         copies.extend(Some(copied).filter(|found| !found.is_empty()).map(|found| (index, found)));
     }
-    if !copies.is_empty() || package.numbers() >= [0, 80, 7] {
+    if !copies.is_empty() || *package.version() >= Version::new(0, 80, 7) {
         const EDIT: &str = "status of pi-messages";
         let (index, copied) = edits::only(copies, EDIT, place)?;
         if copied.len() > 1 && files[index].source.dialect != Dialect::Minified {

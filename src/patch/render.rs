@@ -4,10 +4,12 @@ use tree_sitter::Node;
 
 use super::classifier::Line;
 use super::edits::{FIELD, Replacement};
-use super::groups::{Classifier, Decision, Group, TRANSIENT, When, Whens, is_any};
+use super::groups::{Classifier, Group};
 use super::literal;
 use super::source::Dialect;
 use super::syntax::Parsed;
+use crate::classify::TRANSIENT_CLIENT_STATUSES;
+use crate::rules::{RuleDecision, When};
 
 /// The constant with the expression that reads a status at the start of a text.
 pub(super) const FRAME: &str = "HTTP_STATUS_TEXT_PATTERN";
@@ -28,15 +30,17 @@ pub(super) fn names(target: &Classifier, homes: &[(usize, &str)]) -> Vec<String>
 
 fn constant(group: &Group) -> String {
     let prefix = match group.decision {
-        Decision::Retry => "RETRYABLE",
-        Decision::Repair => "REJECTED_THINKING",
-        Decision::Stop => "NON_RETRYABLE",
-        Decision::Wait => "SHORT_SERVER_WAIT",
+        RuleDecision::Retry => "RETRYABLE",
+        RuleDecision::Repair => "REJECTED_THINKING",
+        RuleDecision::Overflow => "CONTEXT_OVERFLOW",
+        RuleDecision::Stop => "NON_RETRYABLE",
+        RuleDecision::Wait => "SHORT_SERVER_WAIT",
     };
     let mut name = prefix.to_owned();
-    if !is_any(&group.when) {
+    if !group.is_unconditional() {
         for when in &group.when {
             name += &match when {
+                When::Any => String::new(),
                 When::NoStatus => "_NO_STATUS".to_owned(),
                 When::ClientError => "_4XX".to_owned(),
                 When::ServerError => "_5XX".to_owned(),
@@ -124,9 +128,10 @@ pub(super) fn constants(
     Replacement::insert(statement.end_byte(), text)
 }
 
-/// The condition that a status is in a set; nothing if every status is.
-fn condition(when: &Whens) -> Option<String> {
-    if is_any(when) {
+/// The condition that a group counts for a status; nothing if it counts for every one.
+fn condition(group: &Group) -> Option<String> {
+    let when = &group.when;
+    if group.is_unconditional() {
         return None;
     }
     let known = when.contains(&When::NoStatus);
@@ -134,6 +139,7 @@ fn condition(when: &Whens) -> Option<String> {
     let tests: Vec<String> = when
         .iter()
         .map(|when| match when {
+            When::Any => "true".to_owned(),
             When::NoStatus => "status === undefined".to_owned(),
             When::ClientError => defined("status < 500"),
             When::ServerError => defined("status >= 500"),
@@ -154,12 +160,12 @@ fn condition(when: &Whens) -> Option<String> {
 /// A group's test: its statuses, then its expression.
 fn test(group: &Group, constant: &str, text: &str) -> String {
     let test = format!("{constant}.test({text})");
-    condition(&group.when).map_or(test.clone(), |condition| format!("{condition} && {test}"))
+    condition(group).map_or(test.clone(), |condition| format!("{condition} && {test}"))
 }
 
 /// The function behind the copy of the text.
 pub(super) fn body(target: &Classifier, constants: &[String], message: &str, text: &str, dialect: Dialect) -> String {
-    let of = |decision: Decision| {
+    let of = |decision: RuleDecision| {
         let groups = target.groups.iter().zip(constants);
         groups.filter(move |(group, _)| group.decision == decision).collect::<Vec<_>>()
     };
@@ -171,29 +177,30 @@ pub(super) fn body(target: &Classifier, constants: &[String], message: &str, tex
     if let Some(prefix) = &target.own_prefix {
         writer.returns(&format!("{text}.startsWith({})", literal::quote(prefix)), true);
     }
-    for (group, constant) in of(Decision::Repair) {
+    for (group, constant) in of(RuleDecision::Overflow).into_iter().chain(of(RuleDecision::Repair)) {
         writer.returns(&writer.spaced(test(group, constant, text)), false);
     }
-    let waits: String = of(Decision::Wait)
+    let waits: String = of(RuleDecision::Wait)
         .into_iter()
-        .map(|(group, constant)| match condition(&group.when) {
+        .map(|(group, constant)| match condition(group) {
             None => format!(" && !{constant}.test({text})"),
             Some(_) => format!(" && !({})", test(group, constant, text)),
         })
         .collect();
-    let (any, some): (Vec<_>, Vec<_>) = of(Decision::Stop).into_iter().partition(|(group, _)| is_any(&group.when));
+    let (any, some): (Vec<_>, Vec<_>) =
+        of(RuleDecision::Stop).into_iter().partition(|(group, _)| group.is_unconditional());
     for (group, constant) in any {
         writer.returns(&writer.spaced(test(group, constant, text)), false);
     }
     for (group, constant) in some {
         writer.returns(&writer.spaced(format!("{}{waits}", test(group, constant, text))), false);
     }
-    let transient = TRANSIENT.map(|status| status.to_string()).join(", ");
+    let transient = TRANSIENT_CLIENT_STATUSES.map(|status| status.to_string()).join(", ");
     let transient = format!("status !== undefined && (status >= 500 || [{transient}].includes(status))");
     writer.returns(&writer.spaced(transient), true);
-    let retries: Vec<String> = of(Decision::Retry)
+    let retries: Vec<String> = of(RuleDecision::Retry)
         .into_iter()
-        .map(|(group, constant)| match condition(&group.when) {
+        .map(|(group, constant)| match condition(group) {
             None => test(group, constant, text),
             Some(_) => format!("({})", test(group, constant, text)),
         })
