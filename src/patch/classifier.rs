@@ -18,6 +18,8 @@ pub(super) const EDIT: &str = "classifier";
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) comments: Vec<String>,
+    /// Whether an empty line stands before it.
+    pub(super) apart: bool,
     /// The literal with its quotes.
     pub(super) literal: String,
     /// The pattern that it stands for.
@@ -117,7 +119,7 @@ fn list<'t>(file: &'t Parsed<'_>, test: Node<'t>, text: &str) -> Option<(List<'t
     let argument = file.call(test, "test")?.first().copied()?;
     let name = file.text(test.child_by_field_name("function")?.child_by_field_name("object")?);
     let declarators: Vec<_> = file
-        .all("variable_declarator")
+        .around(name, "variable_declarator")
         .into_iter()
         .filter(|node| node.child_by_field_name("name").is_some_and(|found| file.text(found) == name))
         .collect();
@@ -130,14 +132,19 @@ fn list<'t>(file: &'t Parsed<'_>, test: Node<'t>, text: &str) -> Option<(List<'t
     let builder = file.text(call.child_by_field_name("function")?).to_owned();
     let mut lines = Vec::new();
     let mut comments = Vec::new();
+    let mut apart = false;
     let mut cursor = array.walk();
     for child in array.named_children(&mut cursor) {
+        let before = file.source.text[array.start_byte()..child.start_byte()].trim_end_matches([' ', '\t']);
+        apart |= before.ends_with("\n\n");
         if child.kind() == "comment" {
             comments.push(file.text(child).to_owned());
             continue;
         }
         let value = literal::unescape(file.string_source(child)?)?;
-        lines.push(Line { comments: std::mem::take(&mut comments), literal: file.text(child).to_owned(), value });
+        let comments = std::mem::take(&mut comments);
+        let apart = std::mem::take(&mut apart);
+        lines.push(Line { comments, apart, literal: file.text(child).to_owned(), value });
     }
     Some((List { name: name.to_owned(), array, lines }, declarator, builder))
 }
@@ -225,7 +232,7 @@ fn rewrite(file: &Parsed<'_>, mut found: Found<'_>, target: &Classifier) -> Resu
             comment = if own.is_empty() { comment } else { own };
             if !list.iter().any(|line| line.value == *js) {
                 let comments = render::comment(std::mem::take(&mut comment), file.source.dialect);
-                list.push(Line { comments, literal: literal::quote(js), value: js.clone() });
+                list.push(Line { comments, apart: false, literal: literal::quote(js), value: js.clone() });
             }
         }
     }

@@ -8,6 +8,9 @@ use super::error::{Error, Kind, Result};
 use super::source::{Dialect, Language};
 use super::syntax::{Parsed, above, below, last, named};
 
+/// The type of the diagnostic in which pi-messages keeps its status.
+const DIAGNOSTIC: &str = "pi_messages_response_failure";
+
 /// The field of `AssistantMessage`.
 pub(super) const FIELD: &str = "errorStatus";
 /// The helper's name.
@@ -73,7 +76,7 @@ pub(super) fn is_named(text: &str, name: &str) -> bool {
 pub(super) fn functions<'t>(file: &'t Parsed<'_>, name: &str) -> Vec<Node<'t>> {
     ["function_declaration", "function_signature"]
         .iter()
-        .flat_map(|kind| file.all(kind))
+        .flat_map(|kind| file.around(name, kind))
         .filter(|node| node.child_by_field_name("name").is_some_and(|found| is_named(file.text(found), name)))
         .collect()
 }
@@ -89,7 +92,7 @@ pub(super) fn statement(node: Node<'_>) -> Node<'_> {
 pub(super) fn field(file: &Parsed<'_>) -> Result<Option<Replacement>> {
     const EDIT: &str = "errorStatus on AssistantMessage";
     let interfaces: Vec<_> = file
-        .all("interface_declaration")
+        .around("interface AssistantMessage", "interface_declaration")
         .into_iter()
         .filter(|node| node.child_by_field_name("name").is_some_and(|name| file.text(name) == "AssistantMessage"))
         .collect();
@@ -184,7 +187,7 @@ pub(super) fn helper(file: &Parsed<'_>) -> Result<Option<Home>> {
 
 /// The end of the specifier `name` in an export clause of the module.
 fn exported(file: &Parsed<'_>, name: &str) -> Option<usize> {
-    file.all("export_specifier")
+    file.around(name, "export_specifier")
         .into_iter()
         .find(|node| node.child_by_field_name("name").is_some_and(|found| file.text(found) == name))
         .map(|node| node.end_byte())
@@ -212,7 +215,7 @@ pub(super) fn patcher() -> String {
 /// The calls after which a failed assistant message knows its status: one in each catch block that ends such a message.
 pub(super) fn calls(file: &Parsed<'_>) -> Vec<Replacement> {
     let mut replacements = Vec::new();
-    for catch in file.all("catch_clause") {
+    for catch in file.around("\"aborted\"", "catch_clause") {
         let (Some(error), Some(body)) = (catch.child_by_field_name("parameter"), catch.child_by_field_name("body"))
         else {
             continue;
@@ -271,7 +274,7 @@ fn after(file: &Parsed<'_>, expression: Node<'_>, call: &str) -> Replacement {
 /// The place is the block that leaves on `response.ok` and throws further down.
 pub(super) fn thrown_status(file: &Parsed<'_>) -> Vec<Replacement> {
     let mut replacements = Vec::new();
-    for test in file.all("if_statement") {
+    for test in file.around(".ok", "if_statement") {
         let condition = test.child_by_field_name("condition").map(last);
         let Some(response) = condition.and_then(|condition| file.member(condition, "ok")) else { continue };
         if below(test, "break_statement").is_empty() || response.kind() != "identifier" {
@@ -298,13 +301,14 @@ pub(super) fn thrown_status(file: &Parsed<'_>) -> Vec<Replacement> {
 /// pi-messages keeps its status in the details of a diagnostic: the helper reads it there.
 pub(super) fn diagnosed_status(file: &Parsed<'_>) -> Vec<Replacement> {
     let mut replacements = Vec::new();
-    for call in file.all("call_expression") {
+    for create in file.around(DIAGNOSTIC, "call_expression") {
+        let Some(call) = above(create, "call_expression") else { continue };
         let Some([message, diagnostic]) = file.call(call, "appendAssistantMessageDiagnostic").and_then(pair) else {
             continue;
         };
         let Some(arguments) = file.call(diagnostic, "createAssistantMessageDiagnostic") else { continue };
         let [kind, _, details] = arguments[..] else { continue };
-        if file.string_source(kind) != Some("pi_messages_response_failure") {
+        if file.string_source(kind) != Some(DIAGNOSTIC) {
             continue;
         }
         let copy = call_text(file, file.text(message), file.text(details));

@@ -18,6 +18,7 @@ pub mod verify;
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use error::{Error, Kind, Result};
 pub use groups::{Classifier, Group, Pattern};
@@ -126,7 +127,8 @@ pub fn make_in_sources(package: &Package, sources: &[Source], target: &Classifie
 }
 
 fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<PatchSet> {
-    let files: Vec<Parsed<'_>> = sources.iter().map(Parsed::new).collect();
+    let sources: Vec<&Source> = sources.iter().filter(|source| source::worth_parsing(&source.text)).collect();
+    let files = parse(&sources);
     let mut replacements: Vec<Vec<Replacement>> = vec![Vec::new(); files.len()];
     let bundle = package.name() == Name::PiCodingAgent;
     let place = if bundle { "dist/bundle" } else { "the package" };
@@ -157,7 +159,7 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<Pa
         }
     }
 
-    let changed = |(source, replacements): (&Source, Vec<Replacement>)| {
+    let changed = |(source, replacements): (&&Source, Vec<Replacement>)| {
         (!replacements.is_empty()).then(|| Changed {
             path: source.path.clone(),
             old: source.text.clone(),
@@ -172,6 +174,23 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<Pa
         warnings,
         classifier: sources[classifier].path.clone(),
     })
+}
+
+/// Parses files, on all processors: parsing is nearly all of the time that a patch takes.
+fn parse<'s>(sources: &[&'s Source]) -> Vec<Parsed<'s>> {
+    let next = AtomicUsize::new(0);
+    let parse_next = || {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        sources.get(index).map(|source| (index, Parsed::new(source)))
+    };
+    let work = || std::iter::from_fn(parse_next).collect::<Vec<_>>();
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(sources.len());
+    let mut files: Vec<_> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("parsing does not panic")).collect()
+    });
+    files.sort_by_key(|(index, _)| *index);
+    files.into_iter().map(|(_, file)| file).collect()
 }
 
 /// Puts the helper beside each `extractStatus`; gives all files that have it, and the one to import it from.

@@ -78,7 +78,10 @@ pub(super) fn array(lines: &[Line], dialect: Dialect) -> String {
     }
     let indent = dialect.indent();
     let mut text = String::from("[\n");
-    for line in lines {
+    for (index, line) in lines.iter().enumerate() {
+        if line.apart && index > 0 {
+            text.push('\n');
+        }
         for comment in &line.comments {
             text += &format!("{indent}{comment}\n");
         }

@@ -66,16 +66,17 @@ impl Source {
 /// Words of which each file that some edit concerns holds at least one group. Files without are not parsed, which is all that
 /// this list does: a bundle has megabytes of other code.
 const WORTH_PARSING: &[&[&str]] = &[
-    &["isRetryableAssistantError(message"],
+    &["function isRetryableAssistantError"],
     &["interface AssistantMessage "],
-    &["extractStatus"],
+    &["function extractStatus"],
     &["formatProviderError(norm: "],
     &["stopReason", "\"aborted\"", "reason: output.stopReason"],
     &["stopReason", "\"aborted\"", "reason:output.stopReason"],
     &["pi_messages_response_failure"],
 ];
 
-fn worth_parsing(text: &str) -> bool {
+/// Whether some edit may concern a file.
+pub(super) fn worth_parsing(text: &str) -> bool {
     WORTH_PARSING
         .iter()
         .any(|words| words.iter().all(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some()))

@@ -35,17 +35,26 @@ impl<'s> Parsed<'s> {
         &self.source.text[node.byte_range()]
     }
 
-    /// All nodes of a kind, in the order of the text.
-    pub(super) fn all(&self, kind: &str) -> Vec<Node<'_>> {
-        below(self.root(), kind)
+    /// The nearest nodes of a kind around each place where a word stands in the text, in the order of the text.
+    ///
+    /// The word only says where to look, since walking a bundle's tree takes longer than parsing it; what is there is for
+    /// the caller to ask of the node.
+    pub(super) fn around(&self, word: &str, kind: &str) -> Vec<Node<'_>> {
+        let mut found: Vec<Node<'_>> = self.words(word).filter_map(|node| within(node, kind)).collect();
+        found.sort_by_key(Node::start_byte);
+        found.dedup();
+        found
+    }
+
+    /// The smallest node at each place where a word stands in the text.
+    fn words(&self, word: &str) -> impl Iterator<Item = Node<'_>> {
+        let places: Vec<usize> = memchr::memmem::find_iter(self.source.text.as_bytes(), word).collect();
+        places.into_iter().filter_map(move |at| self.root().descendant_for_byte_range(at, at + word.len()))
     }
 
     /// Whether an identifier of this name occurs anywhere.
     pub(super) fn mentions(&self, name: &str) -> bool {
-        self.source.text.contains(name)
-            && ["identifier", "property_identifier", "shorthand_property_identifier", "type_identifier"]
-                .iter()
-                .any(|kind| self.all(kind).into_iter().any(|node| self.text(node) == name))
+        self.words(name).any(|node| node.kind().ends_with("identifier") && self.text(node) == name)
     }
 
     /// The content of a string literal without its quotes and as written, or nothing if the node is none.
@@ -102,6 +111,11 @@ pub(super) fn below<'t>(node: Node<'t>, kind: &str) -> Vec<Node<'t>> {
         }
     }
     found
+}
+
+/// The node itself or its nearest ancestor of a kind.
+fn within<'t>(node: Node<'t>, kind: &str) -> Option<Node<'t>> {
+    if node.kind() == kind { Some(node) } else { above(node, kind) }
 }
 
 /// The nearest ancestor of a kind.

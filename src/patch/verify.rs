@@ -59,7 +59,7 @@ pub fn module(set: &PatchSet) -> Result<String> {
     let language = if file.path.ends_with(".ts") { Language::TypeScript } else { Language::JavaScript };
     let source = Source { path: file.path.clone(), text: file.new.clone(), language, dialect: file.dialect };
     let parsed = Parsed::new(&source);
-    if language == Language::JavaScript && parsed.all("import_statement").is_empty() {
+    if language == Language::JavaScript && !named(parsed.root()).iter().any(|node| node.kind() == "import_statement") {
         return Ok(source.text);
     }
     cut_out(&parsed).ok_or_else(fail)
