@@ -106,7 +106,7 @@ fn what_tells_the_cause_stays() {
         "bedrock: us.anthropic.claude-opus-4-1-20250805-v1:0 is not available",
         "HTTP 524 from upstream_stream_read_error after 100000 ms",
     ] {
-        assert_eq!(mask(text), text.replace("20250929", "20250929"), "{text}");
+        assert_eq!(mask(text), text);
     }
 }
 
