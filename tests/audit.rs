@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pi_retry_forced::audit::{Audit, Decision, Judge, Report, Ruling, Show, json, table};
+use pi_retry_forced::audit::{Audit, Judge, PiSays, Report, Show, json, table};
+use pi_retry_forced::{Decision, Verdict};
 use serde_json::{Map, Value, json};
 
 /// A judge that is simple enough to be seen through, so that a wrong count is the audit's.
@@ -20,11 +21,12 @@ impl Judge for Words {
         &self.0
     }
 
-    fn pi(&self, text: &str, _: &Ruling, answers: &mut Vec<bool>) {
-        answers.push(text.contains("overloaded") || text.starts_with("503"));
+    fn pi(&self, text: &str, _: Option<&str>, answers: &mut Vec<PiSays>) {
+        let retries = text.contains("overloaded") || text.starts_with("503");
+        answers.push(if retries { PiSays::Retries } else { PiSays::GivesUp });
     }
 
-    fn reference(&self, message: &Map<String, Value>) -> Ruling {
+    fn reference(&self, message: &Map<String, Value>) -> Verdict {
         let text = message["errorMessage"].as_str().expect("only failures with a text are judged");
         let status = message.get("errorStatus").and_then(Value::as_u64).map(|status| status as u16);
         let (decision, rule) = match text {
@@ -33,7 +35,7 @@ impl Judge for Words {
             _ if text.contains("overloaded") => (Decision::Retry, "overloaded"),
             _ => (Decision::Retry, "unsupported"),
         };
-        Ruling { decision, rule, status }
+        Verdict { decision, rule, status, status_from: None }
     }
 }
 
@@ -50,7 +52,8 @@ struct Session {
 
 impl Session {
     fn new(version: u64) -> Self {
-        let mut header = json!({ "type": "session", "id": "0199-uuid", "timestamp": stamp(0), "cwd": "/home/alice/project" });
+        let mut header =
+            json!({ "type": "session", "id": "0199-uuid", "timestamp": stamp(0), "cwd": "/home/alice/project" });
         if version > 1 {
             header["version"] = json!(version);
         }
@@ -80,7 +83,10 @@ impl Session {
     }
 
     fn user(&mut self) -> String {
-        self.entry("message", json!({ "message": { "role": "user", "content": [{ "type": "text", "text": "go on" }], "timestamp": 1 } }))
+        self.entry(
+            "message",
+            json!({ "message": { "role": "user", "content": [{ "type": "text", "text": "go on" }], "timestamp": 1 } }),
+        )
     }
 
     fn turn(&mut self, model: &str, reason: &str, error: Option<&str>) -> String {
@@ -113,7 +119,13 @@ impl Session {
 
 /// ISO time so many seconds into 2026.
 fn stamp(seconds: i64) -> String {
-    format!("2026-01-{:02}T{:02}:{:02}:{:02}.000Z", 1 + seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60)
+    format!(
+        "2026-01-{:02}T{:02}:{:02}:{:02}.000Z",
+        1 + seconds / 86_400,
+        seconds / 3600 % 24,
+        seconds / 60 % 60,
+        seconds % 60
+    )
 }
 
 struct Folder(tempfile::TempDir);
@@ -167,11 +179,19 @@ fn the_next_turn_of_the_same_model_is_measured_in_every_version() {
         }
         let report = one(&session.text);
         let group = group(&report, "unsupported");
-        assert_eq!((group.failed, group.next_succeeded, group.next_failed, group.next_none()), (6, 5, 1, 0), "version {version}");
+        assert_eq!(
+            (group.failed, group.next_succeeded, group.next_failed, group.next_none()),
+            (6, 5, 1, 0),
+            "version {version}"
+        );
         let next = group.next_spread().expect("times");
         assert_eq!((next.count, next.min, next.median, next.max), (5, 13_000, 41_000, 250_000), "version {version}");
         let later = group.later_spread().expect("times");
-        assert_eq!((later.count, later.min, later.median, later.max), (6, 13_000, 33_000, 250_000), "version {version}");
+        assert_eq!(
+            (later.count, later.min, later.median, later.max),
+            (6, 13_000, 33_000, 250_000),
+            "version {version}"
+        );
         assert_eq!((report.totals.failed, report.totals.turns, report.totals.ended), (6, 11, 0));
         assert_eq!(report.totals.versions[version as usize - 1], 1);
         assert_eq!((group.retry, group.pi[0].retries, group.pi[0].missed, group.pi[0].wasted), (6, 0, 6, 0));
@@ -262,8 +282,12 @@ fn sessions_that_ended_on_a_curable_failure_are_listed() {
         folder.put(name, session.text);
     }
     let report = folder.audit();
-    let found: Vec<_> = report.ended.iter().map(|ended| (ended.failure.file, ended.failure.line, ended.rule.as_str(), ended.pi[0])).collect();
-    assert_eq!(found, [(0, 5, "signature", false), (2, 3, "overloaded", true)]);
+    let found: Vec<_> = report
+        .ended
+        .iter()
+        .map(|ended| (ended.failure.file, ended.failure.line, ended.rule.as_str(), ended.pi[0].as_str()))
+        .collect();
+    assert_eq!(found, [(0, 5, "signature", "stop"), (2, 3, "overloaded", "retry")]);
     assert_eq!((report.totals.ended, group(&report, "signature").ended, group(&report, "quota").ended), (2, 1, 0));
     assert_eq!(group(&report, "overloaded").pi[0].wasted, 0);
 }
@@ -322,7 +346,10 @@ fn half_surrogate_pairs_are_read_as_replacement_characters() {
     let mut session = Session::new(3);
     session.turn("opus", "error", Some("400 whole: @@"));
     let report = one(session.text.replace("@@", r"\ud83d\ude00 \\ud83d"));
-    assert_eq!(group(&report, "unsupported").example.as_ref().map(|example| example.text.as_str()), Some(r"400 whole: 😀 \ud83d"));
+    assert_eq!(
+        group(&report, "unsupported").example.as_ref().map(|example| example.text.as_str()),
+        Some(r"400 whole: 😀 \ud83d")
+    );
 }
 
 #[test]
@@ -441,7 +468,10 @@ fn huge_images_do_not_hide_what_stands_beside_them() {
     let mut session = Session::new(3);
     session.fails();
     let image = "iVBORw0KGgo".repeat(3 << 20);
-    session.entry("message", json!({ "message": { "role": "toolResult", "content": [{ "type": "image", "data": image }] } }));
+    session.entry(
+        "message",
+        json!({ "message": { "role": "toolResult", "content": [{ "type": "image", "data": image }] } }),
+    );
     let mut big = json!({ "role": "assistant", "content": [{ "type": "text", "text": image }], "provider": "relay", "model": "opus" });
     big["stopReason"] = json!("error");
     big["errorMessage"] = json!("529 overloaded");
@@ -482,7 +512,11 @@ fn the_result_does_not_depend_on_the_threads() {
 fn the_report_is_masked_unless_asked_otherwise() {
     let folder = Folder::new();
     let mut session = Session::new(3);
-    session.turn("opus", "error", Some("401 bad key sk-ant-api03-AbCdEf123456 \u{1b}[31mred\nfor bob@example.org in /home/bob/secret/x"));
+    session.turn(
+        "opus",
+        "error",
+        Some("401 bad key sk-ant-api03-AbCdEf123456 \u{1b}[31mred\nfor bob@example.org in /home/bob/secret/x"),
+    );
     folder.put("--home-bob-secret--/2026-01-01T00-00-00-000Z_0199.jsonl", &session.text);
     let report = folder.audit();
     for (unmasked, shown) in [(false, false), (true, true)] {

@@ -78,7 +78,8 @@ fn no_secret_of_a_usual_shape_is_shown() {
         // The first @ is the place of the secret.
         let text = around.replacen('@', &secret, 1);
         let masked = mask(&text);
-        let parts: Vec<&str> = secret.split(['\n', '@', '\\', '/']).filter(|part| part.len() >= 5 && !is_frame(part)).collect();
+        let parts: Vec<&str> =
+            secret.split(['\n', '@', '\\', '/']).filter(|part| part.len() >= 5 && !is_frame(part)).collect();
         assert!(!masked.contains(&secret), "{text}\n{masked}");
         for part in parts {
             assert!(!masked.contains(part), "{part} is left of {text}\n{masked}");

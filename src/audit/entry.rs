@@ -10,6 +10,8 @@ use memchr::memmem;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use crate::json::replace_lone_surrogates;
+
 /// How an entry hangs in the tree of its session.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Place {
@@ -217,44 +219,17 @@ impl Entry {
     }
 }
 
-/// Parses a line; `None` if it is no JSON object. Half surrogate pairs become U+FFFD first, in place, as both take six bytes.
-pub(crate) fn parse(line: &mut [u8]) -> Option<Entry> {
-    replace_half_pairs(line);
-    match serde_json::from_slice(line) {
+/// Parses a line; `None` if it is no JSON object. Half surrogate pairs are read as U+FFFD.
+pub(crate) fn parse(line: &[u8]) -> Option<Entry> {
+    match serde_json::from_slice(&replace_lone_surrogates(line)) {
         Ok(entry) => Some(entry),
         // Bytes that are not UTF-8 come from a cut or a wrong editor; the rest of the line is still good.
-        Err(_) if std::str::from_utf8(line).is_err() => serde_json::from_str(&String::from_utf8_lossy(line)).ok(),
+        Err(_) if std::str::from_utf8(line).is_err() => {
+            let text = String::from_utf8_lossy(line);
+            serde_json::from_slice(&replace_lone_surrogates(text.as_bytes())).ok()
+        }
         Err(_) => None,
     }
-}
-
-/// Turns escapes of half a surrogate pair, which pi's own cutting produces, into `\ufffd`.
-fn replace_half_pairs(line: &mut [u8]) {
-    let mut at = 0;
-    while let Some(found) = memchr::memchr(b'\\', &line[at..]) {
-        at += found;
-        match surrogate(line, at) {
-            Some(0xD800..=0xDBFF) if matches!(surrogate(line, at + 6), Some(0xDC00..=0xDFFF)) => at += 12,
-            Some(_) => {
-                line[at + 2..at + 6].copy_from_slice(b"fffd");
-                at += 6;
-            }
-            None => at += 2,
-        }
-        if at >= line.len() {
-            return;
-        }
-    }
-}
-
-/// The surrogate that the escape at this place stands for.
-fn surrogate(line: &[u8], at: usize) -> Option<u16> {
-    let escape = line.get(at..at + 6)?;
-    if &escape[..2] != b"\\u" || !matches!(escape[2], b'd' | b'D') {
-        return None;
-    }
-    let unit = u16::from_str_radix(std::str::from_utf8(&escape[2..]).ok()?, 16).ok()?;
-    (0xD800..=0xDFFF).contains(&unit).then_some(unit)
 }
 
 impl<'de> Deserialize<'de> for Entry {
@@ -272,7 +247,9 @@ impl<'de> Deserialize<'de> for Entry {
                 while let Some(key) = map.next_key::<String>()? {
                     match key.as_str() {
                         "type" => entry.kind = map.next_value::<Scalar>()?.into_string(),
-                        "id" => entry.place.id = map.next_value::<Scalar>()?.into_string().map(|id| digest(id.as_bytes())),
+                        "id" => {
+                            entry.place.id = map.next_value::<Scalar>()?.into_string().map(|id| digest(id.as_bytes()))
+                        }
                         "parentId" => {
                             entry.place.parent = match map.next_value::<Scalar>()? {
                                 Scalar(Value::String(id)) => Parent::Id(digest(id.as_bytes())),

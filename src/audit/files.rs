@@ -24,7 +24,8 @@ pub fn default_folder(environment: &dyn Fn(&str) -> Option<OsString>, home: Opti
     };
     let settings = fs::read(agent.join("settings.json")).ok();
     let settings: Option<serde_json::Value> = settings.and_then(|text| serde_json::from_slice(&text).ok());
-    let named = settings.as_ref().and_then(|settings| settings.get("sessionDir")?.as_str()).filter(|name| !name.is_empty());
+    let named =
+        settings.as_ref().and_then(|settings| settings.get("sessionDir")?.as_str()).filter(|name| !name.is_empty());
     Some(named.map_or_else(|| agent.join("sessions"), |name| expand(&OsString::from(name), home)))
 }
 
@@ -107,7 +108,10 @@ impl Search {
                         Err(error) => self.warnings.push(format!("{}: {error}", path.display())),
                     }
                 }
-            } else if meta.is_file() && path.extension().is_some_and(|extension| extension == "jsonl") && self.is_new(&path) {
+            } else if meta.is_file()
+                && path.extension().is_some_and(|extension| extension == "jsonl")
+                && self.is_new(&path)
+            {
                 self.files.push(Found { path, length: meta.len() });
             }
         }
@@ -124,7 +128,8 @@ mod tests {
         let agent = home.path().join("elsewhere");
         fs::create_dir(&agent).expect("can be made");
         let find = |variables: &[(&str, &str)]| {
-            let get = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
+            let get =
+                |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
             default_folder(&get, Some(home.path()))
         };
         assert_eq!(find(&[]), Some(home.path().join(".pi/agent/sessions")));

@@ -2,45 +2,76 @@
 
 use serde_json::{Map, Value};
 
-/// What the reference says to a failed turn.
+use crate::upstream::{Error, PiClassifier};
+use crate::{Failure, Profile, Verdict, classify};
+
+/// What pi does after a failed turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Send it again.
-    Retry,
-    /// Send it again without replayed thinking.
-    Repair,
-    /// Give up.
-    Stop,
+pub enum PiSays {
+    /// It tries again, as far as its attempts reach.
+    Retries,
+    /// It takes the text for a context overflow and compacts.
+    Compacts,
+    /// It gives up.
+    GivesUp,
 }
 
-impl Decision {
+impl PiSays {
     /// The name used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Decision::Retry => "retry",
-            Decision::Repair => "repair",
-            Decision::Stop => "stop",
+            PiSays::Retries => "retry",
+            PiSays::Compacts => "compact",
+            PiSays::GivesUp => "stop",
         }
     }
 }
 
-/// A decision with its reason.
-#[derive(Clone, Debug)]
-pub struct Ruling {
-    /// The decision.
-    pub decision: Decision,
-    /// Id of the rule that decided.
-    pub rule: &'static str,
-    /// HTTP status that was used.
-    pub status: Option<u16>,
-}
-
-/// Decides on failed turns.
+/// Decides on failed turns. The texts it gets are without our prefix.
 pub trait Judge: Sync {
     /// Releases of pi that are asked.
     fn releases(&self) -> &[String];
-    /// Whether pi tries again, by release, in the same order.
-    fn pi(&self, text: &str, ruling: &Ruling, answers: &mut Vec<bool>);
-    /// What the reference decides on an assistant message (its fields but for content and usage).
-    fn reference(&self, message: &Map<String, Value>) -> Ruling;
+    /// What pi does, by release, in the same order.
+    fn pi(&self, text: &str, provider: Option<&str>, answers: &mut Vec<PiSays>);
+    /// What the reference decides on an assistant message, given its fields but for content and usage.
+    fn reference(&self, message: &Map<String, Value>) -> Verdict;
+}
+
+/// The reference in its full profile, and pi as its releases are known here.
+pub struct Reference {
+    releases: Vec<String>,
+    pis: Vec<PiClassifier>,
+}
+
+impl Reference {
+    /// Compares with these releases of pi-ai, or with the newest known one if none is given.
+    ///
+    /// # Errors
+    ///
+    /// A version that is not known, or older than 0.80.3.
+    pub fn against(versions: &[String]) -> Result<Reference, Error> {
+        let pis = match versions {
+            [] => vec![PiClassifier::newest()?],
+            _ => versions.iter().map(|version| PiClassifier::for_version(version.trim())).collect::<Result<_, _>>()?,
+        };
+        Ok(Reference { releases: pis.iter().map(|pi| pi.version().to_string()).collect(), pis })
+    }
+}
+
+impl Judge for Reference {
+    fn releases(&self) -> &[String] {
+        &self.releases
+    }
+
+    fn pi(&self, text: &str, provider: Option<&str>, answers: &mut Vec<PiSays>) {
+        answers.extend(self.pis.iter().map(|pi| match () {
+            () if pi.is_context_overflow(text, provider) => PiSays::Compacts,
+            () if pi.is_retryable(text) => PiSays::Retries,
+            () => PiSays::GivesUp,
+        }));
+    }
+
+    fn reference(&self, message: &Map<String, Value>) -> Verdict {
+        classify(&Failure::from_json(message), Profile::Full)
+    }
 }

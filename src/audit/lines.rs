@@ -17,8 +17,8 @@ pub(crate) const LINE_KEPT: usize = 4 << 20;
 
 /// One line, without its line feed.
 pub(crate) struct Line<'a> {
-    /// The text; mutable, since half surrogate pairs are replaced in place before parsing.
-    pub(crate) bytes: &'a mut [u8],
+    /// The text.
+    pub(crate) bytes: &'a [u8],
     /// Whether a line feed ended it; without one it may be half-written.
     pub(crate) ended: bool,
     /// Longer than [`LINE_KEPT`] although shortened: `bytes` is only its beginning and no JSON.
@@ -89,12 +89,12 @@ impl<R: Read> Lines<R> {
             if let Some(found) = memchr::memchr(b'\n', &self.buffer[searched..self.end]) {
                 let (from, to) = (self.start, searched + found);
                 self.start = to + 1;
-                return Ok(Some(Line { bytes: &mut self.buffer[from..to], ended: true, too_long: false }));
+                return Ok(Some(Line { bytes: &self.buffer[from..to], ended: true, too_long: false }));
             }
             if self.at_end {
                 let (from, to) = (self.start, self.end);
                 self.start = to;
-                let line = Line { bytes: &mut self.buffer[from..to], ended: false, too_long: false };
+                let line = Line { bytes: &self.buffer[from..to], ended: false, too_long: false };
                 return Ok((from < to).then_some(line));
             }
             if self.start > 0 {
@@ -128,7 +128,7 @@ impl<R: Read> Lines<R> {
             }
         };
         let too_long = self.short.full;
-        Ok(Line { bytes: &mut self.short.out, ended, too_long })
+        Ok(Line { bytes: &self.short.out, ended, too_long })
     }
 }
 
@@ -183,8 +183,7 @@ impl Shortener {
                         self.push(&[b'\\', bytes[0]]);
                         self.kept += 2;
                     }
-                    self.escape =
-                        if bytes[0] == b'u' { Escape::Digits { left: 4, keep } } else { Escape::None };
+                    self.escape = if bytes[0] == b'u' { Escape::Digits { left: 4, keep } } else { Escape::None };
                     bytes = &bytes[1..];
                 }
                 Escape::Digits { left: 0, .. } => self.escape = Escape::None,

@@ -92,7 +92,11 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         (r"()[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", "[email]", always),
         (r"(?i)()\barn:aws[a-z-]*:[^\s\x22']*", "[arn]", always),
         (r"()(?i:file)://[^\s\x22'`<>]+", "[path]", always),
-        (r"()\b[A-Za-z]:(?:\\{1,4}|/)(?i:users|documents and settings)(?:\\{1,4}|/)[^\\/\x22'`:<>|\r\n]{1,64}(?:(?:\\{1,4}|/)[^\s\x22'`:,;<>|)]*)", "[path]", always),
+        (
+            r"()\b[A-Za-z]:(?:\\{1,4}|/)(?i:users|documents and settings)(?:\\{1,4}|/)[^\\/\x22'`:<>|\r\n]{1,64}(?:(?:\\{1,4}|/)[^\s\x22'`:,;<>|)]*)",
+            "[path]",
+            always,
+        ),
         (r"()\b[A-Za-z]:(?:\\{1,4}[^\s\x22'`:,;<>|)]+|/[^\s/\x22'`:,;<>|)][^\s\x22'`:,;<>|)]*)", "[path]", always),
         (r"()\\\\{1,3}[\w.$-]+\\{1,2}[^\s\x22'`:,;<>|)]+", "[path]", always),
         (r"()/(?:home|Users)/[^/\s\x22'`:,;<>|)\]}]+(?:/[^\s\x22'`:,;<>|)\]}]*)?", "[path]", always),
@@ -127,7 +131,8 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     ];
     let kinds = rows.iter().map(|(pattern, name, test)| {
         // The crate's own `\w` knows every script, which would make these patterns a hundred times as big.
-        let pattern = Regex::new(&pattern.replace(r"\w", "0-9A-Za-z_")).expect("every pattern above is compiled by a test");
+        let pattern =
+            Regex::new(&pattern.replace(r"\w", "0-9A-Za-z_")).expect("every pattern above is compiled by a test");
         Kind { pattern, name, test: *test }
     });
     kinds.collect()

@@ -27,13 +27,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fmt, io, thread};
 
 pub use files::default_folder;
-pub use judge::{Decision, Judge, Ruling};
+pub use judge::{Judge, PiSays, Reference};
 pub use mask::mask;
 pub use render::{Show, json, table};
 pub use report::{Ended, Example, Group, LISTED, PiCount, Report, Spread, Totals};
-
-/// What the extension puts before a text that it rewrites.
-pub(crate) const PREFIX: &str = "503 service unavailable (retry-forced): ";
 
 /// Threads that read files; memory is bounded for each of them.
 const THREADS: usize = 2;

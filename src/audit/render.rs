@@ -7,9 +7,8 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value, json};
 
-use super::judge::Decision;
 use super::mask::mask;
-use super::report::{Example, Group, Report, Spread};
+use super::report::{Example, PiCount, Report, Spread};
 
 /// Ended sessions in the table; the JSON lists more.
 const SHOWN: usize = 20;
@@ -43,8 +42,9 @@ impl Show {
         }
     }
 
-    fn warning(self, warning: &str) -> String {
-        if self.unmasked { warning.to_owned() } else { mask(warning) }
+    /// A warning as it may be shown.
+    pub fn warning(self, warning: &str) -> String {
+        plain(&if self.unmasked { warning.to_owned() } else { mask(warning) })
     }
 }
 
@@ -77,7 +77,7 @@ pub fn json(report: &Report, show: Show, out: &mut dyn Write) -> io::Result<()> 
             "statuses": statuses,
             "pi": by_release(&|at| {
                 let count = group.pi.get(at).copied().unwrap_or_default();
-                json!({ "retries": count.retries, "missed": count.missed, "wasted": count.wasted })
+                json!({ "retries": count.retries, "compacts": count.compacts, "missed": count.missed, "wasted": count.wasted })
             }),
             "reference": { "retry": group.retry, "repair": group.repair, "stop": group.stop },
             "next": {
@@ -101,7 +101,7 @@ pub fn json(report: &Report, show: Show, out: &mut dyn Write) -> io::Result<()> 
             fields.insert("model".into(), json!(ended.model));
             fields.insert("timestamp".into(), json!(ended.timestamp));
             fields.insert("decision".into(), json!(ended.decision.as_str()));
-            fields.insert("pi".into(), by_release(&|at| json!(ended.pi.get(at))));
+            fields.insert("pi".into(), by_release(&|at| json!(ended.pi.get(at).map(|says| says.as_str()))));
         }
         value
     });
@@ -169,10 +169,20 @@ pub fn table(report: &Report, show: Show, out: &mut dyn Write) -> io::Result<()>
         ended(report, show, out)?;
     }
     if !report.groups.is_empty() {
-        writeln!(out, "\n{HEAD}Examples{HEAD:#}{}", if show.unmasked { "" } else { " (masked; --show-texts shows them as they are)" })?;
+        writeln!(
+            out,
+            "\n{HEAD}Examples{HEAD:#}{}",
+            if show.unmasked { "" } else { " (masked; --show-texts shows them as they are)" }
+        )?;
         for ((family, provider), group) in &report.groups {
             let Some(example) = &group.example else { continue };
-            writeln!(out, "  {} {DIM}({}){DIM:#}: {}", plain(family), plain(provider), plain(&show.text(example, TEXT_SHOWN)))?;
+            writeln!(
+                out,
+                "  {} {DIM}({}){DIM:#}: {}",
+                plain(family),
+                plain(provider),
+                plain(&show.text(example, TEXT_SHOWN))
+            )?;
         }
     }
     passed_over(report, out)
@@ -180,7 +190,7 @@ pub fn table(report: &Report, show: Show, out: &mut dyn Write) -> io::Result<()>
 
 fn verdict_lines(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for (at, release) in report.against.iter().enumerate() {
-        let sum = |field: fn(&super::PiCount) -> u64| {
+        let sum = |field: fn(&PiCount) -> u64| {
             report.groups.values().filter_map(|group| group.pi.get(at)).map(field).sum::<u64>()
         };
         writeln!(
@@ -202,13 +212,12 @@ fn groups(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     sorted.sort_by_key(|(key, group)| (std::cmp::Reverse(group.failed), *key));
     for ((family, provider), group) in sorted {
         let mut row = vec![plain(family), plain(provider), grouped(group.failed)];
-        row.extend(group.pi.iter().map(|count| match count.retries {
-            0 => "stop".to_owned(),
-            all if all == group.failed => "retry".to_owned(),
-            some => format!("retry {} of {}", grouped(some), grouped(group.failed)),
+        row.extend(group.pi.iter().map(|count| {
+            let stops = group.failed - count.retries - count.compacts;
+            choices(&[("retry", count.retries), ("compact", count.compacts), ("stop", stops)])
         }));
         row.extend([
-            decisions(group),
+            choices(&[("retry", group.retry), ("repair", group.repair), ("stop", group.stop)]),
             format!("{} of {}", grouped(group.next_succeeded), grouped(group.next_succeeded + group.next_failed)),
             group.next_spread().map_or_else(|| "–".to_owned(), between),
             format!("{} of {}", grouped(group.later_succeeded), grouped(group.failed)),
@@ -243,15 +252,12 @@ fn groups(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-fn decisions(group: &Group) -> String {
-    let counts = [(Decision::Retry, group.retry), (Decision::Repair, group.repair), (Decision::Stop, group.stop)];
-    let named: Vec<_> = counts.iter().filter(|(_, count)| *count > 0).collect();
-    match named[..] {
-        [(decision, _)] => decision.as_str().to_owned(),
-        _ => {
-            let parts: Vec<_> = named.iter().map(|(decision, count)| format!("{} {}", decision.as_str(), grouped(*count))).collect();
-            parts.join(", ")
-        }
+/// What was decided, with numbers where it was not always the same.
+fn choices(counts: &[(&str, u64)]) -> String {
+    let made: Vec<_> = counts.iter().filter(|(_, count)| *count > 0).collect();
+    match made[..] {
+        [(name, _)] => (*name).to_owned(),
+        _ => made.iter().map(|(name, count)| format!("{name} {}", grouped(*count))).collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -306,7 +312,8 @@ fn passed_over(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// Texts come from elsewhere: nothing in them may steer the terminal or break a line.
 fn plain(text: &str) -> String {
     let steers = |letter: char| {
-        letter.is_control() || matches!(letter, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
+        letter.is_control()
+            || matches!(letter, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
     };
     text.chars().map(|letter| if steers(letter) { ' ' } else { letter }).collect()
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::gaps::Gaps;
-use super::judge::Decision;
+use super::judge::PiSays;
+use crate::Decision;
 
 pub use super::gaps::Spread;
 
@@ -24,6 +25,8 @@ pub(crate) enum Next {
 pub struct PiCount {
     /// It tried again.
     pub retries: u64,
+    /// It took them for a context overflow.
+    pub compacts: u64,
     /// It gave up, where the reference would retry or repair.
     pub missed: u64,
     /// It tried again, where the reference would not send the same again (stop or repair).
@@ -112,6 +115,7 @@ impl Group {
         self.pi.resize(self.pi.len().max(other.pi.len()), PiCount::default());
         for (mine, its) in self.pi.iter_mut().zip(&other.pi) {
             mine.retries += its.retries;
+            mine.compacts += its.compacts;
             mine.missed += its.missed;
             mine.wasted += its.wasted;
         }
@@ -149,8 +153,8 @@ pub struct Ended {
     pub decision: Decision,
     /// Time of the entry as it stands in the file.
     pub timestamp: String,
-    /// Whether pi tried again, by release in the order of [`Report::against`]: then its attempts were used up.
-    pub pi: Vec<bool>,
+    /// What pi says, by release in the order of [`Report::against`]. Where it retries, its attempts were used up.
+    pub pi: Vec<PiSays>,
 }
 
 /// Counters of what was read and what was passed over.

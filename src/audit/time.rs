@@ -69,7 +69,9 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_none() {
-        for text in ["", "yesterday", "2026-13-01T00:00:00Z", "2026-01-01", "2026-01-01T00:00:00+1", "2026‐01-01T00:00:00Z"] {
+        for text in
+            ["", "yesterday", "2026-13-01T00:00:00Z", "2026-01-01", "2026-01-01T00:00:00+1", "2026‐01-01T00:00:00Z"]
+        {
             assert_eq!(parse(text), None, "{text}");
         }
     }

@@ -11,10 +11,11 @@ use serde_json::Value;
 
 use super::entry::{self, Author, Entry};
 use super::follow::{Follower, Step};
-use super::judge::{Decision, Judge};
+use super::judge::{Judge, PiSays};
 use super::lines::Lines;
 use super::report::{Ended, Example, Group, LISTED, Next, PiCount, Totals};
-use super::{PREFIX, time};
+use super::time;
+use crate::{Decision, REWRITE_PREFIX as PREFIX};
 
 /// Failures whose text is remembered in case that the session ended on one of them.
 const REMEMBERED: usize = 32;
@@ -54,7 +55,7 @@ pub(crate) struct Walker<'a> {
     ended: Vec<Ended>,
     warnings: Vec<(usize, String)>,
     key: String,
-    answers: Vec<bool>,
+    answers: Vec<PiSays>,
 }
 
 /// What is known of the file at hand.
@@ -133,7 +134,7 @@ impl<'a> Walker<'a> {
         outcome
     }
 
-    fn line(&mut self, session: &mut Session, bytes: &mut [u8], ended: bool, too_long: bool) {
+    fn line(&mut self, session: &mut Session, bytes: &[u8], ended: bool, too_long: bool) {
         let bytes = trim(bytes);
         let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return };
         self.totals.lines += 1;
@@ -202,7 +203,8 @@ impl<'a> Walker<'a> {
             millis.as_i64().or_else(|| Some(millis.as_f64()? as i64))
         });
         let model = {
-            let (provider, model) = (entry.text("provider").unwrap_or_default(), entry.text("model").unwrap_or_default());
+            let (provider, model) =
+                (entry.text("provider").unwrap_or_default(), entry.text("model").unwrap_or_default());
             entry::digest(format!("{provider}\n{model}").as_bytes())
         };
         let outcome = match entry.text("stopReason") {
@@ -244,9 +246,9 @@ impl<'a> Walker<'a> {
         let ruling = self.judge.reference(message);
         let text = entry.text("errorMessage").unwrap_or_default();
         self.answers.clear();
-        self.judge.pi(text, &ruling, &mut self.answers);
-
+        self.judge.pi(text, entry.text("provider"), &mut self.answers);
         let provider = entry.text("provider").unwrap_or("unknown");
+
         self.key.clear();
         self.key.extend([ruling.rule, "\n", provider]);
         let number = match self.numbers.get(&self.key) {
@@ -265,10 +267,15 @@ impl<'a> Walker<'a> {
             Decision::Repair => group.repair += 1,
             Decision::Stop => group.stop += 1,
         }
-        for (count, retries) in group.pi.iter_mut().zip(&self.answers) {
-            count.retries += u64::from(*retries);
-            count.missed += u64::from(!retries && ruling.decision != Decision::Stop);
-            count.wasted += u64::from(*retries && ruling.decision != Decision::Retry);
+        for (count, answer) in group.pi.iter_mut().zip(&self.answers) {
+            match answer {
+                PiSays::Retries => {
+                    count.retries += 1;
+                    count.wasted += u64::from(ruling.decision != Decision::Retry);
+                }
+                PiSays::Compacts => count.compacts += 1,
+                PiSays::GivesUp => count.missed += u64::from(ruling.decision != Decision::Stop),
+            }
         }
         *group.statuses.entry(ruling.status).or_default() += 1;
         let is_first = group.example.as_ref().is_none_or(|old| session.number < old.file);
@@ -319,11 +326,11 @@ impl<'a> Walker<'a> {
 }
 
 /// Takes white space off both ends.
-fn trim(bytes: &mut [u8]) -> &mut [u8] {
+fn trim(bytes: &[u8]) -> &[u8] {
     let is_text = |byte: &u8| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     let from = bytes.iter().position(is_text).unwrap_or(bytes.len());
     let to = bytes.iter().rposition(is_text).map_or(from, |at| at + 1);
-    &mut bytes[from..to]
+    &bytes[from..to]
 }
 
 /// The beginning of a text, for display.
