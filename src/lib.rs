@@ -1,5 +1,6 @@
 //! Decides by HTTP status whether a failed model call of the pi coding agent deserves another attempt.
 
+pub mod audit;
 mod body;
 mod classify;
 pub mod cli;

@@ -1,6 +1,7 @@
 //! The command line: one file a command. A command writes to the handles of its [`Context`] and returns an
 //! [`ExitStatus`]; what went wrong travels as an error and is printed here, once.
 
+mod audit;
 mod classify;
 mod rules;
 
@@ -30,6 +31,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Classify(classify::Args),
+    Audit(audit::Args),
     Rules(rules::Args),
     /// Print a completion script for a shell
     ///
@@ -103,6 +105,7 @@ pub fn run() -> ExitCode {
 fn dispatch(command: Command, context: &mut Context) -> anyhow::Result<ExitStatus> {
     match command {
         Command::Classify(args) => classify::run(args, context),
+        Command::Audit(args) => audit::run(args, context),
         Command::Rules(args) => rules::run(&args, context),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -1,0 +1,143 @@
+//! Which files are read: pi's session folder, or what was named.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// Environment variable for pi's agent folder (pi's `config.ts`).
+pub(crate) const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
+
+/// Environment variable for pi's session folder; stronger than the setting.
+pub(crate) const SESSION_DIR: &str = "PI_CODING_AGENT_SESSION_DIR";
+
+/// The folder where pi keeps its sessions, found as pi finds it: `PI_CODING_AGENT_SESSION_DIR`, else `sessionDir` of the
+/// agent folder's `settings.json`, else `sessions` in the agent folder (`PI_CODING_AGENT_DIR`, else `~/.pi/agent`). `None` without a home folder.
+pub fn default_folder(environment: &dyn Fn(&str) -> Option<OsString>, home: Option<&Path>) -> Option<PathBuf> {
+    let set = |name: &str| environment(name).filter(|value| !value.is_empty()).map(|value| expand(&value, home));
+    if let Some(folder) = set(SESSION_DIR) {
+        return Some(folder);
+    }
+    let agent = match set(AGENT_DIR) {
+        Some(folder) => folder,
+        None => home?.join(".pi").join("agent"),
+    };
+    let settings = fs::read(agent.join("settings.json")).ok();
+    let settings: Option<serde_json::Value> = settings.and_then(|text| serde_json::from_slice(&text).ok());
+    let named =
+        settings.as_ref().and_then(|settings| settings.get("sessionDir")?.as_str()).filter(|name| !name.is_empty());
+    Some(named.map_or_else(|| agent.join("sessions"), |name| expand(&OsString::from(name), home)))
+}
+
+/// Replaces a leading `~`, as pi does.
+fn expand(path: &OsString, home: Option<&Path>) -> PathBuf {
+    let path = Path::new(path);
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path.to_owned(),
+    }
+}
+
+/// A file to read.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    /// Its length when it was found, in bytes.
+    pub(crate) length: u64,
+}
+
+/// Collects files from what was named, each once.
+#[derive(Default)]
+pub(crate) struct Search {
+    pub(crate) files: Vec<Found>,
+    pub(crate) warnings: Vec<String>,
+    seen: HashSet<PathBuf>,
+}
+
+impl Search {
+    /// Adds a named file, whatever it is called, or the `.jsonl` files of a named folder and the folders below. Symbolic links
+    /// are followed, and a folder or file that was seen already is passed over, so that loops end.
+    pub(crate) fn add(&mut self, path: &Path) -> io::Result<()> {
+        let meta = fs::metadata(path)?;
+        if meta.is_dir() {
+            let entries = fs::read_dir(path)?;
+            if self.is_new(path) {
+                self.list(entries, path);
+            }
+            return Ok(());
+        }
+        if !meta.is_file() {
+            return Err(io::Error::other("neither a file nor a folder"));
+        }
+        // Opened only to learn whether it can be.
+        drop(fs::File::open(path)?);
+        if self.is_new(path) {
+            self.files.push(Found { path: path.to_owned(), length: meta.len() });
+        }
+        Ok(())
+    }
+
+    fn is_new(&mut self, path: &Path) -> bool {
+        self.seen.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()))
+    }
+
+    fn list(&mut self, entries: fs::ReadDir, folder: &Path) {
+        let mut paths = Vec::new();
+        for entry in entries {
+            match entry {
+                Ok(entry) => paths.push(entry.path()),
+                Err(error) => self.warnings.push(format!("{}: {error}", folder.display())),
+            }
+        }
+        paths.sort();
+        for path in paths {
+            let meta = match fs::metadata(&path) {
+                Ok(meta) => meta,
+                // A link to nowhere, a link to itself, or a file that was removed meanwhile.
+                Err(error) => {
+                    if path.extension().is_some_and(|extension| extension == "jsonl") {
+                        self.warnings.push(format!("{}: {error}", path.display()));
+                    }
+                    continue;
+                }
+            };
+            if meta.is_dir() {
+                if self.is_new(&path) {
+                    match fs::read_dir(&path) {
+                        Ok(entries) => self.list(entries, &path),
+                        Err(error) => self.warnings.push(format!("{}: {error}", path.display())),
+                    }
+                }
+            } else if meta.is_file()
+                && path.extension().is_some_and(|extension| extension == "jsonl")
+                && self.is_new(&path)
+            {
+                self.files.push(Found { path, length: meta.len() });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_session_folder_is_found_as_pi_finds_it() {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let agent = home.path().join("elsewhere");
+        fs::create_dir(&agent).expect("can be made");
+        let find = |variables: &[(&str, &str)]| {
+            let get =
+                |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
+            default_folder(&get, Some(home.path()))
+        };
+        assert_eq!(find(&[]), Some(home.path().join(".pi/agent/sessions")));
+        assert_eq!(find(&[(AGENT_DIR, "")]), Some(home.path().join(".pi/agent/sessions")));
+        assert_eq!(find(&[(AGENT_DIR, "~/elsewhere")]), Some(agent.join("sessions")));
+        fs::write(agent.join("settings.json"), r#"{"sessionDir":"~/mine"}"#).expect("can be written");
+        assert_eq!(find(&[(AGENT_DIR, "~/elsewhere")]), Some(home.path().join("mine")));
+        assert_eq!(find(&[(AGENT_DIR, "~/elsewhere"), (SESSION_DIR, "/s")]), Some(PathBuf::from("/s")));
+        assert_eq!(default_folder(&|_| None, None), None);
+    }
+}
