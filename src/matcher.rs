@@ -120,13 +120,7 @@ struct Translator<'a> {
 }
 
 fn translate(written: &str) -> Result<Translated, PatternError> {
-    let mut t = Translator {
-        written,
-        rest: written,
-        rust: String::new(),
-        js: String::new(),
-        depth: 0,
-    };
+    let mut t = Translator { written, rest: written, rust: String::new(), js: String::new(), depth: 0 };
     while !t.rest.is_empty() {
         let before = t.rest;
         t.item()?;

@@ -37,7 +37,8 @@ impl Scanner {
             let offset = telling_window(&needle);
             let window = window(&needle, offset).expect("needles have at least four bytes");
             let head = &mut heads[slot(window)];
-            let index = u16::try_from(entries.len()).ok().filter(|i| *i != NONE).expect("fewer needles than u16 counts");
+            let index =
+                u16::try_from(entries.len()).ok().filter(|i| *i != NONE).expect("fewer needles than u16 counts");
             entries.push(Entry { window, offset, needle, next: std::mem::replace(head, index) });
         }
         Self { heads, entries }

@@ -3,6 +3,7 @@
 
 mod audit;
 mod classify;
+mod patch;
 mod rules;
 
 use anstyle::{AnsiColor, Style};
@@ -33,6 +34,7 @@ enum Command {
     Classify(classify::Args),
     Audit(audit::Args),
     Rules(rules::Args),
+    Patch(patch::Args),
     /// Print a completion script for a shell
     ///
     /// Example: pi-retry-forced completions bash > ~/.local/share/bash-completion/completions/pi-retry-forced
@@ -107,6 +109,7 @@ fn dispatch(command: Command, context: &mut Context) -> anyhow::Result<ExitStatu
         Command::Classify(args) => classify::run(args, context),
         Command::Audit(args) => audit::run(args, context),
         Command::Rules(args) => rules::run(&args, context),
+        Command::Patch(args) => patch::run(&args, context),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "pi-retry-forced", &mut script);

@@ -72,7 +72,8 @@ fn main() {
         let (lines, failures) = corpus(file);
         let path = folder.path().join(file);
         std::fs::write(&path, lines).unwrap();
-        let output = Command::new("node").args(["--input-type=module", "-e", NODE]).arg(&retry).arg(&path).output().unwrap();
+        let output =
+            Command::new("node").args(["--input-type=module", "-e", NODE]).arg(&retry).arg(&path).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let node: f64 = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap();
         for profile in Profile::ALL {
@@ -81,7 +82,12 @@ fn main() {
         }
     }
     println!("time for 1 MB to time for 100 KB of the same text (10 is linear)");
-    for (name, unit) in [("prose", "the quick brown fox "), ("needles", "connection error timeout "), ("ids", "(request id: 2026112911181134177611118268d9d69EdzNJOg) "), ("quota", "quota exceeded rate limit input token count ")] {
+    for (name, unit) in [
+        ("prose", "the quick brown fox "),
+        ("needles", "connection error timeout "),
+        ("ids", "(request id: 2026112911181134177611118268d9d69EdzNJOg) "),
+        ("quota", "quota exceeded rate limit input token count "),
+    ] {
         let small = [Failure::from_text(unit.repeat(100_000 / unit.len()))];
         let large = [Failure::from_text(unit.repeat(1_000_000 / unit.len()))];
         let ratio = median_nanoseconds(&large, 3, Profile::Full) / median_nanoseconds(&small, 3, Profile::Full);
