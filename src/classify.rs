@@ -5,6 +5,7 @@ use crate::matcher::Pattern;
 use crate::rules::{self, Rule, RuleDecision, Tier};
 use crate::scan::{MIN_NEEDLE, Scanner};
 use crate::verdict::{Decision, Verdict};
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Which sources of a status are read and which rules count.
@@ -78,10 +79,8 @@ pub fn classify(failure: &Failure, profile: Profile) -> Verdict {
     let status = found.map(|(status, _)| status);
     let (decision, rule) = if profile != Profile::Upstream && is_rewritten(text) {
         (Decision::Retry, "already-rewritten")
-    } else if profile == Profile::Full {
-        profile.engine().decide(&cut_request_ids(text), status)
     } else {
-        profile.engine().decide(text, status)
+        profile.engine().decide(text, status, profile == Profile::Full)
     };
     Verdict { decision, rule, status, status_from: found.map(|(_, source)| source) }
 }
@@ -125,16 +124,21 @@ impl Engine {
         Self { rules, patterns, needles, found, unprompted, non_overflow }
     }
 
-    fn decide(&self, text: &str, status: Option<u16>) -> (Decision, &'static str) {
-        let hits = self.hits(text);
-        let of = |decision: RuleDecision| {
-            hits.iter().map(|i| self.rules[i]).filter(move |r| r.decision == decision && r.counts(status))
-        };
-        if let Some(rule) = of(RuleDecision::Overflow).next()
+    fn decide(&self, text: &str, status: Option<u16>, cut_ids: bool) -> (Decision, &'static str) {
+        let whole = self.hits(text);
+        // pi looks for an overflow in the whole text, so what it finds there is found here too.
+        if let Some(rule) = whole.iter().map(|i| self.rules[i]).find(|r| r.decision == RuleDecision::Overflow)
             && !self.non_overflow.iter().any(|p| p.is_match(text))
         {
             return (Decision::Stop, &rule.id);
         }
+        let hits = match cut_ids.then(|| cut_request_ids(text)) {
+            Some(Cow::Owned(cut)) => self.hits(&cut),
+            _ => whole,
+        };
+        let of = |decision: RuleDecision| {
+            hits.iter().map(|i| self.rules[i]).filter(move |r| r.decision == decision && r.counts(status))
+        };
         if let Some(rule) = of(RuleDecision::Repair).next() {
             return (Decision::Repair, &rule.id);
         }

@@ -152,7 +152,8 @@ pub const FRAME_LEADS: &[&str] = &[
     // `HTTP 400: …`, `HTTP/1.1 400 …`, `HTTP error 400`
     r"http(?:/[0-9.]{1,3})?[ :]{1,2}",
     // `Request failed with status: 529`, `Invalid status code 429 …`, `status_code=500, …`, `Error code: 429 - …`
-    r"(?:[a-z][a-z0-9_.'-]{0,60}[ ,:]{1,2}){0,12}(?:status[ _]?code|(?:bad|error|got|http|invalid|response|returned|unexpected|with) status|error code|http error)(?: is| was)?[ :=]{1,3}",
+    // `Server returned HTTP response code: 503 …`, `curl: (22) The requested URL returned error: 503`
+    r"(?:curl: \([0-9]{1,3}\) )?(?:[a-z][a-z0-9_.'-]{0,60}[ ,:]{1,2}){0,12}(?:status[ _]?code|response code|returned error|server response|(?:bad|error|got|http|invalid|response|returned|unexpected|with) status|error code|http error)(?: is| was)?[ :=]{1,3}",
     // `Upstream returned 502`, `server responded with HTTP 503`
     r"(?:the )?(?:gateway|provider|proxy|relay|server|upstream) (?:answered|failed|responded|returned)(?: with)?(?: an?)?(?: http)?(?: error| status)?[ :]{1,2}",
     // `[GoogleGenerativeAI Error]: Error fetching from https://…: [429 Too Many Requests] …`

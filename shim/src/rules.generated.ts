@@ -3,7 +3,7 @@ import type { RuleData } from "./engine.ts";
 
 export const DATA: RuleData = {
 	"rewritePrefix": "503 service unavailable (retry-forced): ",
-	"frame": "^(?:|[ !#-;=?-z|]{1,80} error \\(|(?:(?:ai|api|capi|http|request|upstream|provider|server|gateway|ai_apicall)[ _]?)?(?:error|failed): ?|unknown: |http(?:/[0-9.]{1,3})?[ :]{1,2}|(?:[a-z][a-z0-9_.'-]{0,60}[ ,:]{1,2}){0,12}(?:status[ _]?code|(?:bad|error|got|http|invalid|response|returned|unexpected|with) status|error code|http error)(?: is| was)?[ :=]{1,3}|(?:the )?(?:gateway|provider|proxy|relay|server|upstream) (?:answered|failed|responded|returned)(?: with)?(?: an?)?(?: http)?(?: error| status)?[ :]{1,2}|\\[googlegenerativeai error\\]: error fetching from [!-~]{1,255}: \\[)([45][0-9]{2})(?:[\\t\\n\\r :;<>{}()\\[\\]\"'/|]|, |：|，|$)",
+	"frame": "^(?:|[ !#-;=?-z|]{1,80} error \\(|(?:(?:ai|api|capi|http|request|upstream|provider|server|gateway|ai_apicall)[ _]?)?(?:error|failed): ?|unknown: |http(?:/[0-9.]{1,3})?[ :]{1,2}|(?:curl: \\([0-9]{1,3}\\) )?(?:[a-z][a-z0-9_.'-]{0,60}[ ,:]{1,2}){0,12}(?:status[ _]?code|response code|returned error|server response|(?:bad|error|got|http|invalid|response|returned|unexpected|with) status|error code|http error)(?: is| was)?[ :=]{1,3}|(?:the )?(?:gateway|provider|proxy|relay|server|upstream) (?:answered|failed|responded|returned)(?: with)?(?: an?)?(?: http)?(?: error| status)?[ :]{1,2}|\\[googlegenerativeai error\\]: error fetching from [!-~]{1,255}: \\[)([45][0-9]{2})(?:[\\t\\n\\r :;<>{}()\\[\\]\"'/|]|, |：|，|$)",
 	"requestId": "\\(?(?<![a-z0-9_])(?:x-)?(?:amzn?-|correlation|event|log|ray|req|request|span|trace)[ _-]?id(?![a-z0-9_])[\\\\\"' ]{0,4}[:=]{1,2}[\\\\\"' ]{0,4}[a-z0-9][a-z0-9_.:/+=@-]*[\\\\\"']{0,4}\\)?|(?<![a-z0-9_])(?:request|trace|correlation)[ _-]id [a-z_-]{0,64}[0-9][a-z0-9_-]*|(?<![a-z0-9_])req[_-][a-z0-9_-]{4}[a-z0-9_-]*|(?<![a-z0-9_])(?:chatcmpl|gen|msg|resp|rs)[_-][a-z0-9]{16}[a-z0-9]*|(?<![a-z0-9_])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![a-z0-9_])|(?<![a-z0-9_])[0-9a-f]{32}(?![a-z0-9_])|(?<![a-z0-9_])[0-9]{14}[a-z0-9]*",
 	"transientClientStatuses": [
 		408,
@@ -114,17 +114,20 @@ export const DATA: RuleData = {
 				"reduce (?:the|your) (?:prompt|input|context)(?![a-z0-9_])",
 				"shorten your (?:prompt|input|message|conversation)",
 				"input (?:is )?too (?:long|large)(?![a-z0-9_])",
-				"exceeds? [ -~]{0,40}(?:context (?:length|window|size|limit)|maximum (?:input|prompt) (?:length|tokens))",
+				"exceeds? [ -~]{0,40}(?:context (?:length|window|size|limit)|maximum (?:input|prompt|allowed|sequence) (?:length|tokens|size))",
 				"context (?:length|window|size) (?:is |was |has been )?(?:exceeded|too (?:small|long))",
 				"maximum (?:context|input) (?:length|tokens|size) (?:is|of)? ?[ -~]{0,20}(?:exceeded|but)",
 				"prompt_too_long",
+				"must have less than [0-9]+ tokens",
+				"ran out of room in the model.?s context window",
 				"context_window_exceeded",
 				"contextwindowexceedederror",
 				"string_above_max_length",
 				"payload too large",
 				"request entity too large",
 				"conversation is too long",
-				"上下文长度超过",
+				"上下文(?:长度|窗口)?[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,8}(?:超过|超出|超限|过长)",
+				"(?:prompt|输入|请求|提示词) ?超长",
 				"超过最大(?:上下文|长度|输入)",
 				"输入(?:内容)?过长"
 			],
@@ -137,8 +140,8 @@ export const DATA: RuleData = {
 				"any"
 			],
 			"patterns": [
-				"invalid [`\"'\\\\]{0,4}signature[`\"'\\\\]{0,4} in [`\"'\\\\]{0,4}(?:redacted_)?thinking",
-				"invalid [`\"'\\\\]{0,4}data[`\"'\\\\]{0,4} in [`\"'\\\\]{0,4}redacted_thinking",
+				"invalid[ -~\\n]{1,12}signature[ -~\\n]{1,12}in[ -~\\n]{1,12}(?:redacted_)?thinking",
+				"invalid[ -~\\n]{1,12}data[ -~\\n]{1,12}in[ -~\\n]{1,12}redacted_thinking",
 				"thinking_signature_invalid",
 				"invalid_thinking_signature",
 				"thinking\\.signature[a-z_.]{0,20}[`\"'\\\\]{0,4}: ?(?:field required|input should be)",
@@ -243,7 +246,9 @@ export const DATA: RuleData = {
 				"request signature we calculated does not match",
 				"unrecognizedclientexception",
 				"expiredtokenexception",
-				"could not (?:validate|load|resolve) (?:the )?(?:credentials|api key|default credentials)",
+				"could not (?:validate|load|resolve) (?:the )?(?:credentials|api key|default credentials|authentication)",
+				"signatureverificationfailed",
+				"(?:upstream|provider|backend)[ a-z:_]{1,24}40[13](?![a-z0-9_])",
 				"无效的(?:令牌|密钥|api|key)",
 				"令牌(?:已过期|无效|不可用|状态不可用|已禁用|额度已用尽)",
 				"该令牌",
@@ -294,6 +299,7 @@ export const DATA: RuleData = {
 			"patterns": [
 				"model_?not_?found",
 				"model_not_supported",
+				"(?:not|n.t) support (?:this |the )?model",
 				"model_not_available",
 				"no such model",
 				"(?:unknown|invalid|unsupported|unrecognized) model(?![a-z0-9_])",
@@ -343,6 +349,7 @@ export const DATA: RuleData = {
 				"cyber(?:security)? (?:risk|safety|activity)",
 				"suspicious activity",
 				"new_sensitive",
+				"sensitive[_ ]words?",
 				"stop_?reason:? ?[`\"'\\\\]{0,4}refusal",
 				"guardrail (?:intervened|blocked)",
 				"内容(?:安全|审核|违规|过滤)",
@@ -379,7 +386,9 @@ export const DATA: RuleData = {
 				"any"
 			],
 			"patterns": [
-				"usage[ _-]?limit",
+				"usage[_-]limit",
+				"usage limit (?:has been |was |is )?(?:reached|exceeded|hit)",
+				"(?:hit|reached|exceeded|over) (?:[a-z0-9-]{1,16} ){0,4}usage limit",
 				"usage_not_included",
 				"usagelimit(?:error|reached|exceeded)",
 				"(?:hit|reached|exceeded) (?:your|the) (?:plan|account|daily|weekly|monthly|hourly|session|[0-9]{1,2}-hour|spend|spending|usage|subscription) ?(?:usage |plan |message |request |token |spend |spending )?(?:limit|cap|quota|allowance)",
@@ -395,7 +404,8 @@ export const DATA: RuleData = {
 				"free-models-per-(?:day|month)",
 				"perday",
 				"requests? per day \\(rpd\\)",
-				"(?:spend|spending|hard|budget|cost)[ _]?(?:limit|cap)[a-z ]{0,12} (?:reached|exceeded|hit)",
+				"(?:spend|spending) (?:limit|cap)(?![a-z0-9_])",
+				"(?:hard|budget|cost)[ _](?:limit|cap)[a-z ]{0,12} (?:reached|exceeded|hit)",
 				"billing_hard_limit_reached",
 				"billing_?not_?active",
 				"budget (?:has been |was )?exceeded",
@@ -409,8 +419,9 @@ export const DATA: RuleData = {
 				"upgrade to (?:a )?(?:pro|plus|max|paid|premium|team|higher)",
 				"(?:not (?:included|available) (?:in|on|with|for|under)|does not include|not covered by) your (?:current )?(?:plan|subscription|tier|package)",
 				"\"code\\\\?\"\\s*:\\s*\\\\?\"?(?:1113|1304|1308|1309|1310|1311)(?![0-9])",
-				"(?:使用|用量|调用|配额|额度|次数|限额)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,12}(?:上限|用尽|耗尽|已用完|超限|不足)",
-				"已达到[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,40}上限",
+				"(?:配额|额度|限额|积分|点数)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,12}(?:用尽|耗尽|用完|不足)",
+				"(?:小时|每周|每月|每日|套餐)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,12}上限",
+				"购买[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,8}(?:套餐|加量包)",
 				"(?:每日|每天|每周|每月|本周|本月|今日|当日)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,12}(?:限制|上限|限额|额度|配额)",
 				"(?:套餐|订阅|资源包)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,12}(?:过期|到期|用完|用尽|失效|不支持)"
 			],
@@ -429,8 +440,12 @@ export const DATA: RuleData = {
 				"balance (?:is )?(?:too low|insufficient|not enough|exhausted)",
 				"(?:not enough|out of|no|requires? more|insufficient|exhausted (?:your |all )?|used (?:up )?(?:all )?your|run out of|ran out of) credits?(?![a-z0-9_])",
 				"credits? (?:have been |has been |are |is |were )?(?:exhausted|depleted|used up|expired|required)",
-				"(?:add|purchase|buy) (?:more )?credits?(?![a-z0-9_])",
-				"(?:top[ -]?up|recharge) (?:your|the)(?![a-z0-9_])",
+				"(?:add|purchase|buy) (?:more |paid |additional |extra )?(?:credits?|points)(?![a-z0-9_])",
+				"(?:depleted|exhausted|exceeded|used(?: up)?) (?:all )?(?:of )?your [a-z ]{0,30}(?:credits|points|balance|allowance)(?![a-z0-9_])",
+				"creditserror",
+				"(?:no|add a) payment method",
+				"(?<![a-z0-9_])top[ -]up(?![a-z0-9_])",
+				"recharge (?:your|the)(?![a-z0-9_])",
 				"please (?:top[ -]?up|recharge|add funds)",
 				"payment[_ ]required",
 				"payment (?:method )?(?:is )?(?:required|failed|declined|overdue)",
@@ -457,7 +472,10 @@ export const DATA: RuleData = {
 				"quota[_ ](?:has been |is |was )?(?:exceeded|exhausted|reached|used up|depleted|insufficient|limit)",
 				"quotaexceeded",
 				"(?:increase|raise) your quota",
-				"quota will reset",
+				"quota will (?:be )?(?:reset|replenished|restored|renewed)",
+				"out of (?:[a-z]{1,12} ){0,3}quota",
+				"已达[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,40}上限",
+				"(?:使用|用量|调用|次数)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,12}(?:上限|用尽|耗尽|已用完|超限|不足)",
 				"exhausted your (?:capacity|quota)",
 				"check your plan",
 				"(?:tokens|requests|messages|queries) per (?:day|week|month)",
@@ -492,7 +510,8 @@ export const DATA: RuleData = {
 			"patterns": [
 				"(?:tokens?|requests?|queries|quota)[ _-]?per[ _-]?(?:second|minute)",
 				"[a-z]perminute",
-				"(?<![a-z0-9_])(?:rpm|tpm|qps|rps)(?![a-z0-9_])"
+				"(?<![a-z0-9_])(?:rpm|tpm|qps|rps)(?![a-z0-9_])",
+				"(?:每分钟|每秒|并发|频率)"
 			],
 			"why": "the quota is one of a minute, whatever word the text has for it"
 		},
@@ -574,7 +593,8 @@ export const DATA: RuleData = {
 				"no (?:tool|function) (?:call|output) found",
 				"unprocessable entity",
 				"method not allowed",
-				"invalid url"
+				"invalid url",
+				"failed to parse url"
 			],
 			"why": "the provider cannot read the request as it is; it will read the same one the same way"
 		},
@@ -670,7 +690,7 @@ export const DATA: RuleData = {
 				400
 			],
 			"patterns": [
-				"this request is not supported[.!]?(?:[ \\n]|\\(request id: [a-z0-9]{1,64}\\)){0,16}(?:[`\"'\\\\]|$|[,;] ?(?:type|code)[=:])"
+				"this request is not supported[.!]?(?:[ \\n,;()\\[\\]]|\\(request id: [a-z0-9]{1,64}\\)){0,40}(?:[`\"'\\\\]|$|(?:type|code)[=:])"
 			],
 			"why": "the identical request succeeds when sent again: 7 of 9 on a long session with a large cached context; whoever says more names a parameter"
 		},
@@ -892,7 +912,11 @@ export const DATA: RuleData = {
 				"unexpected (?:end|eof|close|termination|disconnect)",
 				"[: (\"]eof(?![a-z0-9_])",
 				"^eof(?![a-z0-9_])",
-				"premature(?:ly)? (?:close|end|eof|closed|ended|terminat)",
+				"premature(?:ly)?[_ ](?:close|end|eof|closed|ended|terminat)",
+				"missing (?:a |the )?(?:terminal|final|finish|stop|done|completion)[_ ]",
+				"transfer closed",
+				"end of file",
+				"error reading (?:a |the )?(?:body|response|stream|chunk)",
 				"incomplete ?(?:chunked|response|stream|read|message|json|body)",
 				"payload is not completed",
 				"transferencodingerror",
@@ -935,6 +959,10 @@ export const DATA: RuleData = {
 				"name resolution",
 				"dns (?:error|lookup|failure|resolution|timeout)",
 				"no such host",
+				"server misbehaving",
+				"connection attempts? failed",
+				"ssl_error_",
+				"errno (?:32|54|104|110|111|113)(?![a-z0-9_])",
 				"tls (?:handshake|connection|error)",
 				"ssl (?:handshake|error|connection)",
 				"deadline[_ ]exceeded",
