@@ -71,8 +71,11 @@ fn the_listed_releases_are_those_that_npm_has() {
     check("releases.json", &json!({ "generated": GENERATED, "releases": releases }));
 }
 
-/// What the era files should hold, from the packages of these releases, oldest first.
-fn eras_of(releases: &[&Release]) -> (Vec<(RetryPatterns, Vec<String>)>, Vec<(OverflowPatterns, Vec<String>)>) {
+/// Patterns that hold for consecutive releases.
+type Eras<T> = Vec<(T, Vec<String>)>;
+
+/// What `eras.json` should hold, from the packages of these releases, oldest first.
+fn eras_of(releases: &[&Release]) -> (Eras<RetryPatterns>, Eras<OverflowPatterns>) {
     let (mut retry, mut overflow) = (Vec::new(), Vec::new());
     for release in releases {
         let version = release.version().to_string();
@@ -87,7 +90,7 @@ fn eras_of(releases: &[&Release]) -> (Vec<(RetryPatterns, Vec<String>)>, Vec<(Ov
     (retry, overflow)
 }
 
-fn add<T: PartialEq>(eras: &mut Vec<(T, Vec<String>)>, patterns: T, version: &str) {
+fn add<T: PartialEq>(eras: &mut Eras<T>, patterns: T, version: &str) {
     match eras.last_mut() {
         Some((last, releases)) if *last == patterns => releases.push(version.to_owned()),
         _ => eras.push((patterns, vec![version.to_owned()])),

@@ -73,7 +73,9 @@ impl JsRegex {
 /// The text as the translated patterns read it: UTF-8, but with each character outside the basic plane as its two
 /// surrogates of three bytes each. Most texts have none and are borrowed.
 pub(super) fn units(text: &str) -> Cow<'_, [u8]> {
-    let Some(first) = text.bytes().position(|byte| byte >= 0xF0) else {
+    // Asked first because it is fast: nearly every text is ASCII.
+    let first = if text.is_ascii() { None } else { text.bytes().position(|byte| byte >= 0xF0) };
+    let Some(first) = first else {
         return Cow::Borrowed(text.as_bytes());
     };
     let mut bytes = Vec::with_capacity(text.len() + text.len() / 2);
@@ -97,7 +99,8 @@ fn write_node(out: &mut String, node: &Node, left: bool, right: bool) -> Result<
     match node {
         Node::Start => out.push_str("\\A"),
         Node::End => out.push_str("\\z"),
-        Node::WordEdge { negated } => out.push_str(if *negated { "(?-u:\\B)" } else { "(?-u:\\b)" }),
+        // A word edge has an ASCII byte at its side, so that it never lies inside the bytes of a unit.
+        Node::WordEdge => out.push_str("(?-u:\\b)"),
         Node::One(set) => write_set(out, *set),
         Node::Sequence(nodes) => {
             for (at, node) in nodes.iter().enumerate() {
@@ -133,12 +136,7 @@ fn write_node(out: &mut String, node: &Node, left: bool, right: bool) -> Result<
                 out.push_str(end);
                 out.push('|');
             }
-            match (*negated, set.is_ascii()) {
-                (false, _) => write_set(out, *set),
-                // A neighbour is outside an ASCII set exactly if its nearest byte is.
-                (true, true) => write_bytes(out, *set, true),
-                (true, false) => write_set(out, set.complement()),
-            }
+            write_set(out, if *negated { set.complement() } else { *set });
             out.push(')');
         }
     }
@@ -172,7 +170,7 @@ const REST: [(u32, u32); 10] = [
 
 fn write_set(out: &mut String, set: Set) {
     if set.is_ascii() {
-        return write_bytes(out, set, false);
+        return write_bytes(out, set);
     }
     out.push_str("(?:(?u:[");
     let mut ranges: Vec<(u32, u32)> = set.ascii_ranges().map(|(from, to)| (from.into(), to.into())).collect();
@@ -195,8 +193,8 @@ fn write_set(out: &mut String, set: Set) {
     out.push(')');
 }
 
-fn write_bytes(out: &mut String, set: Set, negated: bool) {
-    out.push_str(if negated { "(?-u:[^" } else { "(?-u:[" });
+fn write_bytes(out: &mut String, set: Set) {
+    out.push_str("(?-u:[");
     let mut any = false;
     for (from, to) in set.ascii_ranges() {
         any = true;
@@ -266,6 +264,7 @@ mod tests {
         }
         assert!(test("1308(?![0-9])", "13080 1308") && !test("1308(?![0-9])", "13080"));
         assert!(test("a(?=\\s|$)", "ba") && test("a(?=\\s|$)", "a\u{2028}") && !test("a(?=\\s|$)", "ab"));
+        assert!(!test("(?<!a)(?!a)", "aéa") && test("(?<!a)(?!a)", "aééa"));
         assert!(test("a(?!\\s|$)", "ab") && !test("a(?!\\s|$)", "a"));
     }
 
@@ -290,11 +289,13 @@ mod tests {
             "(",
             ")",
             "a**",
+            "a+{2}",
             "*",
             "[b-a]",
             "\\",
             "a{2,1}",
             "(?i:a)",
+            "\\B",
         ] {
             let error = JsRegex::new(pattern, "i").expect_err(pattern);
             assert!(error.is_unreadable_pattern(), "{error}");

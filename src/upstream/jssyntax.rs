@@ -5,7 +5,7 @@
 pub(super) enum Node {
     Start,
     End,
-    WordEdge { negated: bool },
+    WordEdge,
     One(Set),
     Sequence(Vec<Node>),
     Either(Vec<Node>),
@@ -163,13 +163,15 @@ impl Parser<'_> {
         if self.eat("(") {
             return self.group_end();
         }
+        if counts(self.rest).is_some() {
+            return Err("a quantifier repeats nothing".to_owned());
+        }
         match self.next() {
             Some('^') => Ok(Node::Start),
             Some('$') => Ok(Node::End),
             Some('.') => Ok(Node::One(Set::dot())),
             Some('[') => self.class().map(Node::One),
-            Some('\\') if self.eat("b") => Ok(Node::WordEdge { negated: false }),
-            Some('\\') if self.eat("B") => Ok(Node::WordEdge { negated: true }),
+            Some('\\') if self.eat("b") => Ok(Node::WordEdge),
             Some('\\') => self.escape().map(|set| Node::One(self.folded(set))),
             Some('*' | '+' | '?') => Err("a quantifier repeats nothing".to_owned()),
             Some(other) => Ok(Node::One(self.folded(Set::of([ascii(other)?])))),
@@ -203,7 +205,7 @@ impl Parser<'_> {
             },
             _ => return Ok(node),
         };
-        if matches!(node, Node::Look { .. } | Node::Start | Node::End | Node::WordEdge { .. }) {
+        if matches!(node, Node::Look { .. } | Node::Start | Node::End | Node::WordEdge) {
             return Err("a quantifier repeats an assertion".to_owned());
         }
         self.next();

@@ -20,7 +20,7 @@ pub use self::error::Error;
 pub use self::fetch::{Cache, Step};
 pub use self::jsregex::JsRegex;
 pub use self::package::{Installed, Package, find_all_installed, find_installed};
-pub use self::parse::{OverflowPatterns, RetryPatterns, overflow_patterns, retry_patterns};
+pub use self::parse::{OverflowPatterns, RegexLiteral, RetryPatterns, overflow_patterns, retry_patterns};
 pub use self::patterns::{Era, OverflowEra, PiClassifier};
 pub use self::releases::{Name, Release};
 pub use self::version::Version;

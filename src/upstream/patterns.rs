@@ -180,7 +180,8 @@ impl PiClassifier {
     pub fn is_retryable(&self, text: &str) -> bool {
         let [non_retryable, retryable] = self.retry;
         let units = units(text);
-        !text.is_empty() && !non_retryable.is_match_units(&units) && retryable.is_match_units(&units)
+        // Most texts match neither list, and then one search is enough.
+        !text.is_empty() && retryable.is_match_units(&units) && !non_retryable.is_match_units(&units)
     }
 
     /// What `isContextOverflow` says to a failed turn with this `errorMessage` from this provider, which matters for

@@ -7,7 +7,20 @@ import { pathToFileURL } from "node:url";
 const load = (file) => import(pathToFileURL(join(process.argv[2], "dist", "utils", file)).href);
 const { isRetryableAssistantError } = await load("retry.js");
 const { isContextOverflow } = await load("overflow.js");
-const questions = { retryable: isRetryableAssistantError, overflow: isContextOverflow };
+const isValid = ({ pattern, flags }) => {
+	try {
+		return new RegExp(pattern, flags) instanceof RegExp;
+	} catch {
+		return false;
+	}
+};
+const questions = {
+	retryable: isRetryableAssistantError,
+	overflow: isContextOverflow,
+	// About JavaScript itself: is this a pattern, and does it match the text?
+	valid: isValid,
+	matches: (message) => isValid(message) && new RegExp(message.pattern, message.flags).test(message.text),
+};
 
 const answer = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 answer("ready");

@@ -62,7 +62,8 @@ impl Oracle {
         self.ask("retryable", &texts.iter().map(|text| failed_turn(text.as_ref())).collect::<Vec<_>>())
     }
 
-    /// What one of the functions, `retryable` or `overflow`, says to these messages.
+    /// What one of the functions in `oracle.mjs` says to these messages: `retryable` and `overflow` take failed turns,
+    /// `valid` and `matches` take objects with `pattern`, `flags` and `text` and ask JavaScript itself.
     pub fn ask(&mut self, question: &str, messages: &[Value]) -> Result<Vec<bool>, String> {
         self.asked += 1;
         let line = json!({ "id": self.asked, "question": question, "messages": messages }).to_string();
