@@ -9,7 +9,7 @@ use super::error::{Kind, Result};
 use super::groups::{Classifier, Group, Pattern};
 use super::literal;
 use super::render;
-use super::syntax::{Parsed, below, named};
+use super::syntax::{Parsed, below, last, named};
 use crate::rules::{RuleDecision, When};
 
 pub(super) const EDIT: &str = "classifier";
@@ -81,37 +81,61 @@ fn find<'t>(file: &'t Parsed<'_>, function: Node<'t>) -> Option<Found<'t>> {
     let statements = named(body);
     // The guard, the copy of the text, then two tests and nothing else.
     let [guard, copy, tests @ ..] = &statements[..] else { return None };
-    if guard.kind() != "if_statement" || below(*guard, "return_statement").len() != 1 {
+    if !is_guard(file, *guard, &message) || copy.kind() != "lexical_declaration" {
         return None;
     }
-    let declarator = below(*copy, "variable_declarator").first().copied()?;
-    let value = declarator.child_by_field_name("value")?;
-    if copy.kind() != "lexical_declaration" || file.text(file.member(value, "errorMessage")?) != message {
+    let [declarator] = named(*copy)[..] else { return None };
+    if file.text(file.member(declarator.child_by_field_name("value")?, "errorMessage")?) != message {
         return None;
     }
     let text = file.text(declarator.child_by_field_name("name")?).to_owned();
-    let calls: Vec<_> = tests
-        .iter()
-        .flat_map(|test| below(*test, "call_expression"))
-        .filter(|call| file.call(*call, "test").is_some())
-        .collect();
-    let [stop, retry] = calls[..] else { return None };
-    // The first test must be the one that stops: `if (STOP.test(…)) return false; return RETRY.test(…);` or the same as a ternary.
-    let shape = match tests {
-        [stops, retries] => stops.kind() == "if_statement" && retries.kind() == "return_statement",
-        [only] => below(*only, "ternary_expression").first().is_some_and(|ternary| {
-            ternary.child_by_field_name("condition") == Some(stop)
-                && ternary.child_by_field_name("alternative") == Some(retry)
-        }),
-        _ => false,
+    // `if (STOP.test(…)) return false; return RETRY.test(…);`, or the same as a ternary.
+    let (stop, stopped, retry) = match tests {
+        [stops, retries] if stops.kind() == "if_statement" && stops.child_by_field_name("alternative").is_none() => {
+            let consequence = stops.child_by_field_name("consequence")?;
+            (last(stops.child_by_field_name("condition")?), returned(consequence)?, returned(*retries)?)
+        }
+        [retries] => {
+            let ternary = returned(*retries).filter(|value| value.kind() == "ternary_expression")?;
+            let part = |name| ternary.child_by_field_name(name);
+            (part("condition")?, part("consequence")?, part("alternative")?)
+        }
+        _ => return None,
     };
-    if !shape || tests.iter().any(|test| test.has_error()) {
+    if !matches!(file.text(stopped), "false" | "!1") || function.has_error() {
         return None;
     }
     let (stop, _, _) = list(file, stop, &text)?;
     let (retry, retry_declarator, builder) = list(file, retry, &text)?;
     let end = body.end_byte() - 1;
     Some(Found { body: copy.end_byte()..end, stop, retry, retry_declarator, builder, message, text })
+}
+
+/// Whether a statement is `if (message.stopReason !== "error" || !message.errorMessage) return false;`.
+fn is_guard(file: &Parsed<'_>, statement: Node<'_>, message: &str) -> bool {
+    let parts = || {
+        let condition = last(statement.child_by_field_name("condition")?);
+        let reason = condition.child_by_field_name("left")?;
+        let text = condition.child_by_field_name("right")?.child_by_field_name("argument")?;
+        let reads = |node, property| file.member(node, property).is_some_and(|object| file.text(object) == message);
+        let value = returned(statement.child_by_field_name("consequence")?)?;
+        Some(
+            reads(reason.child_by_field_name("left")?, "stopReason")
+                && file.string_source(reason.child_by_field_name("right")?) == Some("error")
+                && reads(text, "errorMessage")
+                && matches!(file.text(value), "false" | "!1"),
+        )
+    };
+    statement.kind() == "if_statement" && parts().unwrap_or(false)
+}
+
+/// What a return statement returns, alone or in a block.
+fn returned(statement: Node<'_>) -> Option<Node<'_>> {
+    match (statement.kind(), &named(statement)[..]) {
+        ("return_statement", [value]) => Some(*value),
+        ("statement_block", [only]) => returned(*only),
+        _ => None,
+    }
 }
 
 /// The list behind `NAME.test(text)`: `NAME = builder([…strings])`.
@@ -156,7 +180,7 @@ enum Fate {
     Group(usize),
     /// Its meaning lives on in another pattern, or in the status.
     Gone,
-    /// Nobody knows it.
+    /// Nobody knows it: it stays in its place.
     Unknown,
 }
 
@@ -197,23 +221,17 @@ fn rewrite(file: &Parsed<'_>, mut found: Found<'_>, target: &Classifier) -> Resu
     // Where a pattern got a new wording, the new one stands in its place.
     succeed(&mut found.stop, target);
     succeed(&mut found.retry, target);
-    // What is there, by the group it belongs to; unknown patterns count where they can do the least harm.
-    let mut fates = |list: &List<'_>, decision, unknown| -> Vec<Fate> {
-        let place = |line: &Line| match fate(&line.value, decision, target) {
-            Fate::Unknown => {
-                let Line { value, .. } = line;
-                warnings.push(format!(
-                    "{path}: the pattern {value:?} of {} is unknown to the reference; it stays",
-                    list.name
-                ));
-                Fate::Group(unknown)
-            }
-            fate => fate,
-        };
-        list.lines.iter().map(place).collect()
+    // What is there, by the group it belongs to.
+    let mut fates = |list: &List<'_>, decision| -> Vec<Fate> {
+        let fates: Vec<Fate> = list.lines.iter().map(|line| fate(&line.value, decision, target)).collect();
+        let unknown = list.lines.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Unknown);
+        warnings.extend(unknown.map(|(line, _)| {
+            format!("{path}: the pattern {:?} of {} is unknown to the reference; it stays", line.value, list.name)
+        }));
+        fates
     };
-    let stop_fates = fates(&found.stop, RuleDecision::Stop, stop);
-    let retry_fates = fates(&found.retry, RuleDecision::Retry, transport);
+    let stop_fates = fates(&found.stop, RuleDecision::Stop);
+    let retry_fates = fates(&found.retry, RuleDecision::Retry);
 
     let (mut lists, mut moved) = split(&found.stop, &stop_fates, &[stop]);
     let (kept, left) = split(&found.retry, &retry_fates, &[provider, transport]);
@@ -277,12 +295,16 @@ fn succeed(list: &mut List<'_>, target: &Classifier) {
 fn split(list: &List<'_>, fates: &[Fate], homes: &[usize]) -> (BTreeMap<usize, Vec<Line>>, BTreeMap<usize, Vec<Line>>) {
     let cost = |cut: usize| {
         let home = |index: usize| if index < cut { homes[0] } else { homes[homes.len() - 1] };
-        fates.iter().enumerate().filter(|(index, fate)| **fate != Fate::Group(home(*index))).count()
+        fates
+            .iter()
+            .enumerate()
+            .filter(|(index, fate)| **fate != Fate::Group(home(*index)) && **fate != Fate::Unknown)
+            .count()
     };
     let cut = if homes.len() == 1 { fates.len() } else { (0..=fates.len()).min_by_key(|cut| cost(*cut)).unwrap_or(0) };
     let stays = |index: usize| {
         let home = if index < cut { homes[0] } else { homes[homes.len() - 1] };
-        (fates[index] == Fate::Group(home)).then_some(home)
+        (fates[index] == Fate::Unknown || fates[index] == Fate::Group(home)).then_some(home)
     };
 
     let mut kept: BTreeMap<usize, Vec<Line>> = homes.iter().map(|home| (*home, Vec::new())).collect();
