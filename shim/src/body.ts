@@ -65,7 +65,8 @@ function walk(text: string, from: number, words: RuleData["body"]): BodyStatus {
 			at++;
 		} else if (code === QUOTE || code === APOSTROPHE) {
 			let end = at + 1;
-			while (end < text.length && text.charCodeAt(end) !== code) end += text.charCodeAt(end) === BACKSLASH ? 2 : 1;
+			while (end < text.length && text.charCodeAt(end) !== code)
+				end += text.charCodeAt(end) === BACKSLASH ? 2 : 1;
 			if (end >= text.length) break;
 			const string = text.slice(at + 1, end);
 			at = end + 1;

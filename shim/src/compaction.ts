@@ -34,7 +34,8 @@ export class CompactionGuard {
 				const { status, headers } = response;
 				if (!active || status < 400 || KNOWN_TO_PI.includes(status) || !isShortBody(headers)) return response;
 				const url = new URL(input instanceof Object && "url" in input ? input.url : String(input));
-				if (headers.get("x-should-retry") === "false" || !isSentTo(model, url.origin, url.pathname)) return response;
+				if (headers.get("x-should-retry") === "false" || !isSentTo(model, url.origin, url.pathname))
+					return response;
 				const body = await response.clone().text();
 				if (!convert(status, body)) return response;
 				const sent = new Headers(headers);

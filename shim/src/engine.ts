@@ -44,7 +44,9 @@ export interface Verdict {
 export const PREFIX = DATA.rewritePrefix;
 
 function asStatus(value: unknown): number | undefined {
-	return Number.isInteger(value) && (value as number) >= 400 && (value as number) <= 599 ? (value as number) : undefined;
+	return Number.isInteger(value) && (value as number) >= 400 && (value as number) <= 599
+		? (value as number)
+		: undefined;
 }
 
 const FRAME = new RegExp(DATA.frame, "i");

@@ -29,19 +29,20 @@ const COMMON =
 
 /** Rates a set of words by its weakest; a character outside ASCII is as rare as three letters. */
 function rarity(words: readonly string[]): number {
-	return Math.min(
-		...words.map((word) => (COMMON.test(word) ? 2 : word.replace(/[^\x00-\x7f]/g, "###").length)),
-	);
+	return Math.min(...words.map((word) => (COMMON.test(word) ? 2 : word.replace(/[^ -~]/g, "###").length)));
 }
 
 /** Words of which every match of the pattern contains at least one, in lower case; empty if there are none. */
 export function wordsOf(pattern: string): string[] {
 	const items = itemsOf(pattern);
-	const bar = items.indexOf("|");
-	if (bar >= 0) {
-		const first = wordsOf(items.slice(0, bar).join(""));
-		const others = wordsOf(items.slice(bar + 1).join(""));
-		return first.length > 0 && others.length > 0 ? [...first, ...others] : [];
+	if (items.includes("|")) {
+		const branches = [""];
+		for (const item of items) {
+			if (item === "|") branches.push("");
+			else branches[branches.length - 1] += item;
+		}
+		const words = branches.map(wordsOf);
+		return words.every((list) => list.length > 0) ? words.flat() : [];
 	}
 	let best: string[] = [];
 	let run = "";

@@ -13,14 +13,16 @@ import { Shim } from "./shim.ts";
 /** The part of an error text that says what failed: the longest stretch of its message without an id. */
 export function wordingOf(errorMessage: string): string {
 	const text = cutRequestIds(errorMessage);
-	const message = /"message"\s*:\s*"((?:[^"\\]|\\[^])+)"/.exec(text)?.[1];
+	const message = /"message"\s*:\s*"((?:[^"\\]|\\.)+)"/s.exec(text)?.[1];
 	const parts = (message ?? text.replace(/^[^{"\n]{0,60}?\b[45]\d\d\b[):,]*\s*/, "")).split("\n");
 	return parts.reduce((longest, part) => (part.trim().length > longest.length ? part.trim() : longest), "");
 }
 
 function completions(words: readonly string[]) {
 	return (prefix: string) => {
-		const items = words.filter((word) => word.startsWith(prefix.trimStart())).map((value) => ({ value, label: value }));
+		const items = words
+			.filter((word) => word.startsWith(prefix.trimStart()))
+			.map((value) => ({ value, label: value }));
 		return items.length > 0 ? items : null;
 	};
 }
@@ -30,7 +32,9 @@ export default function retryForced(pi: ExtensionAPI): void {
 
 	const note = (error: unknown): undefined => {
 		try {
-			shim.report.problem(`something went wrong inside (${error instanceof Error ? error.message : typeof error})`);
+			shim.report.problem(
+				`something went wrong inside (${error instanceof Error ? error.message : typeof error})`,
+			);
 		} catch {}
 		return undefined;
 	};
@@ -46,14 +50,20 @@ export default function retryForced(pi: ExtensionAPI): void {
 
 	pi.on("session_start", (event, ctx) => void quietly(() => shim.startSession(event, ctx)));
 	pi.on("session_shutdown", () => void quietly(() => shim.endSession()));
-	pi.on("before_agent_start", () => void quietly(() => shim.startPrompt()));
+	// Before the first failure pi's own functions have to be there: old hosts do not wait for a slow message_end.
+	pi.on("before_agent_start", async () => void (await quietly(() => shim.startPrompt())));
 	pi.on("before_provider_request", (event, ctx) => quietly(() => shim.beforeRequest(event.payload, ctx)));
 	pi.on("message_end", (event, ctx) => {
 		return quietly(() => {
 			const message = event.message as unknown as FailedMessage;
 			if (message.role !== "assistant" || message.stopReason !== "error") return undefined;
 			if (typeof message.errorMessage !== "string" || message.errorMessage === "") return undefined;
-			return shim.failed(message, ctx).then((rewritten) => rewritten && { message: rewritten as never });
+			const loading = shim.host.load();
+			const answer = () => {
+				const rewritten = shim.failed(message, ctx);
+				return rewritten && { message: rewritten as never };
+			};
+			return loading ? loading.then(answer) : answer();
 		});
 	});
 
@@ -70,7 +80,8 @@ export default function retryForced(pi: ExtensionAPI): void {
 		handler: async (args, ctx) => {
 			const wanted = args.trim().toLowerCase();
 			if (isMode(wanted)) shim.choose(wanted, ctx);
-			else if (wanted !== "") return ctx.ui.notify(`thinking-sig: one of ${MODES.join(", ")}, not "${wanted}"`, "error");
+			else if (wanted !== "")
+				return ctx.ui.notify(`thinking-sig: one of ${MODES.join(", ")}, not "${wanted}"`, "error");
 			ctx.ui.notify(thinkingState(shim), "info");
 		},
 	});
@@ -100,7 +111,9 @@ async function fullReport(shim: Shim, ctx: ExtensionContext): Promise<string> {
 	const lines = [`retry-forced: ${shim.report.lines().join("\n")}`, "", thinkingState(shim)];
 	lines.push(`endpoint: ${baseUrl ?? "none"}${shim.isProxied(baseUrl) ? "" : " (no relay: left alone)"}`);
 	if (shim.host.learned)
-		lines.push("This pi decides by status itself: unless signatures are rejected here, you can remove pi-retry-forced.");
+		lines.push(
+			"This pi decides by status itself: unless signatures are rejected here, you can remove pi-retry-forced.",
+		);
 	return lines.join("\n");
 }
 
@@ -108,8 +121,10 @@ function addLast(shim: Shim, list: "retry" | "stop", ctx: ExtensionCommandContex
 	const { last } = shim.report;
 	const wording = last === undefined ? "" : wordingOf(last);
 	if (wording.length < 8) {
-		const why = last === undefined ? "no failed turn in this session" : "its text is too short to tell it from others";
-		return ctx.ui.notify(`retry-forced: nothing added: ${why}`, "warning");
+		const why =
+			last === undefined ? "no failed turn in this session" : "its text is too short to tell it from others";
+		ctx.ui.notify(`retry-forced: nothing added: ${why}`, "warning");
+		return;
 	}
 	try {
 		addWording(list, wording);

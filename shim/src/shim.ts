@@ -1,25 +1,25 @@
 /** One session's behaviour: judging failed turns, rewriting them, stripping requests. `index.ts` connects it to pi. */
 
-import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { CompactionGuard } from "./compaction.ts";
 import { agentDir, type Config, isMode, isProxied, loadConfig, type Mode } from "./config.ts";
-import { classify, cutRequestIds, type Verdict } from "./engine.ts";
-import { endsCompaction, type FailedMessage, Host } from "./host.ts";
+import { classify, cutRequestIds, PREFIX, type Verdict } from "./engine.ts";
+import { type FailedMessage, Host } from "./host.ts";
 import { type Outcome, Report } from "./report.ts";
 import { dropThinking, stripThinking } from "./strip.ts";
 import { type Answer, type Endpoint, Wire } from "./wire.ts";
 
-export const PREFIX = "503 service unavailable (retry-forced): ";
 const ENTRY = "retry-forced";
 /** The one API whose payload carries thinking in a shape that can be taken out. */
 const REPAIRABLE_API = "anthropic-messages";
 
 /** Sessions of this process that saw a rejection: a fork may branch off before the entry that says so. */
-const rejectedSessions: Set<string> = ((globalThis as Record<symbol, unknown>)[
-	Symbol.for("pi-retry-forced.rejected")
-] ??= new Set()) as Set<string>;
+const shared = globalThis as { [key: symbol]: Set<string> | undefined };
+const SHARED_KEY = Symbol.for("pi-retry-forced.rejected");
+const rejectedSessions = shared[SHARED_KEY] ?? new Set<string>();
+shared[SHARED_KEY] = rejectedSessions;
 
 type RetrySettings = { enabled?: boolean; maxRetries?: number; baseDelayMs?: number; maxAgentDelayMs?: number };
 
@@ -51,7 +51,11 @@ export class Shim {
 	#retrySettings?: RetrySettings;
 	#proxied = new Map<unknown, boolean>();
 
-	constructor(readonly pi: ExtensionAPI) {}
+	readonly #pi: ExtensionAPI;
+
+	constructor(pi: ExtensionAPI) {
+		this.#pi = pi;
+	}
 
 	get mode(): Mode {
 		return this.chosenMode ?? this.config.thinking;
@@ -124,21 +128,22 @@ export class Shim {
 	}
 
 	/** A new prompt: what was prepared for a retry is void, settings may have changed. */
-	startPrompt(): void {
+	startPrompt(): Promise<void> | undefined {
 		this.#dropNext = false;
 		this.#retrySettings = undefined;
+		return this.host.load();
 	}
 
 	choose(mode: Mode, ctx: ExtensionContext): void {
 		this.chosenMode = mode;
-		this.pi.appendEntry(ENTRY, { thinking: mode });
+		this.#pi.appendEntry(ENTRY, { thinking: mode });
 		this.showStatus(ctx);
 	}
 
 	reject(ctx: ExtensionContext): void {
 		if (this.rejected) return;
 		this.rejected = true;
-		this.pi.appendEntry(ENTRY, { rejected: true });
+		this.#pi.appendEntry(ENTRY, { rejected: true });
 		this.#rememberSession(ctx);
 		this.showStatus(ctx);
 	}
@@ -155,7 +160,8 @@ export class Shim {
 		if (!this.stripping) return undefined;
 		const { model } = payload as { model?: unknown };
 		const { model: selected } = ctx;
-		if (selected?.api !== REPAIRABLE_API || !this.isProxied(selected.baseUrl) || this.#keep.has(model)) return undefined;
+		if (selected?.api !== REPAIRABLE_API || !this.isProxied(selected.baseUrl) || this.#keep.has(model))
+			return undefined;
 		this.#sent = this.#dropNext ? "dropped" : "stripped";
 		this.#dropNext = false;
 		const changed = this.#sent === "dropped" ? dropThinking(payload) : stripThinking(payload);
@@ -163,11 +169,9 @@ export class Shim {
 	}
 
 	/** The message to put in place of a failed one, or undefined to leave it alone. */
-	async failed(message: FailedMessage, ctx: ExtensionContext): Promise<FailedMessage | undefined> {
+	failed(message: FailedMessage, ctx: ExtensionContext): FailedMessage | undefined {
 		const model = this.#modelOf(message, ctx);
 		if (!model || !this.isProxied(model.baseUrl)) return undefined;
-		const loading = this.host.load();
-		if (loading) await loading;
 		const answer = this.wire.answer(model);
 		const verdict = this.judge(message, answer?.status);
 		const [outcome, rewritten] = this.#decide(message, verdict, answer, ctx);
@@ -181,7 +185,7 @@ export class Shim {
 	}
 
 	judge(message: Record<string, unknown>, observed: number | undefined): Verdict {
-		const verdict = classify(message, { observed });
+		const verdict = classify(message, observed);
 		const { retry, stop } = this.config;
 		if (retry.length === 0 && stop.length === 0) return verdict;
 		const text = cutRequestIds(String(message.errorMessage)).toLowerCase();
@@ -199,19 +203,20 @@ export class Shim {
 	): [Outcome, FailedMessage?] {
 		const piRetries = this.host.retries(message) === true && !this.host.overflows(message);
 		if (verdict.verdict === "stop") {
-			if (verdict.rule === "thinking-demanded") this.#keep.add(message.model);
+			if (verdict.rule === "thinking-must-be-passed-back") this.#keep.add(message.model);
 			return [piRetries ? "useless" : "permanent"];
 		}
 		// The relay's word is about the same request; a repaired one is another.
 		if (verdict.verdict === "retry" && !piRetries && answer?.shouldRetry === false) return ["vetoed"];
-		if (verdict.verdict === "repair" && !this.#prepareRepair(message, ctx)) return [piRetries ? "useless" : "not-repairable"];
+		if (verdict.verdict === "repair" && !this.#prepareRepair(message, ctx))
+			return [piRetries ? "useless" : "not-repairable"];
 		if (piRetries) return ["pi-retries"];
 		if (this.host.overflows(message)) return ["pi-compacts"];
 		if (this.#warnIfRetryIsOff(ctx)) return ["retry-off"];
 		const rewritten: FailedMessage = { ...message, errorMessage: PREFIX + message.errorMessage };
 		// A patched pi asks this field before the text.
 		if ("errorStatus" in message) rewritten.errorStatus = 503;
-		if (this.host.retries(rewritten) === false || this.host.overflows(rewritten)) return ["pi-refuses"];
+		if (!this.host.accepts(rewritten, message.errorMessage)) return ["pi-refuses"];
 		return ["converted", rewritten];
 	}
 
@@ -236,7 +241,7 @@ export class Shim {
 	/** pi's retry settings: asked where pi tells them, else read from the files that it merges. */
 	#retry(ctx: ExtensionContext): RetrySettings {
 		if (!this.#retrySettings) {
-			const settings = (this.pi as Partial<ExtensionAPI>).getSettings?.();
+			const settings = (this.#pi as Partial<ExtensionAPI>).getSettings?.();
 			this.#retrySettings = settings
 				? ((settings.retry ?? {}) as RetrySettings)
 				: {
@@ -249,13 +254,20 @@ export class Shim {
 
 	#warnIfRetryIsOff(ctx: ExtensionContext): boolean {
 		if (this.#retry(ctx).enabled !== false) return false;
-		this.say(ctx, "warning", "retry-off", "pi's own retry is switched off (retry.enabled), so nothing will be retried");
+		this.say(
+			ctx,
+			"warning",
+			"retry-off",
+			"pi's own retry is switched off (retry.enabled), so nothing will be retried",
+		);
 		return true;
 	}
 
 	#warnOfLongWait(text: string, answer: Answer | undefined, ctx: ExtensionContext): void {
 		if (this.#said.has("wait") || !ctx.hasUI) return;
-		const named = /(?:retry|try again)["']?\s*(?:after|in|delay["']?\s*:)\s*["']?(\d{1,6})(?:\.\d+)?\s*s/i.exec(text);
+		const named = /(?:retry|try again)["']?\s*(?:after|in|delay["']?\s*:)\s*["']?(\d{1,6})(?:\.\d+)?\s*s/i.exec(
+			text,
+		);
 		const wait = answer?.retryAfterMs ?? (named ? Number(named[1]) * 1000 : 0);
 		if (wait === 0) return;
 		const { maxRetries = 3, baseDelayMs = 2000, maxAgentDelayMs = 60_000 } = this.#retry(ctx);
@@ -271,7 +283,9 @@ export class Shim {
 	/** A compaction begins: its calls pass no hook, so their failures are caught on the way in. */
 	async startCompaction(ctx: ExtensionContext): Promise<void> {
 		const { model } = ctx;
-		if (!this.config.compaction || !model || !this.isProxied(model.baseUrl) || !(await endsCompaction())) return;
+		if (!this.config.compaction || !model || !this.isProxied(model.baseUrl)) return;
+		await this.host.load();
+		if (!this.host.endsCompaction) return;
 		this.guard.start(model, (status, body) => {
 			const message = { role: "assistant" as const, stopReason: "error", errorMessage: `${status} ${body}` };
 			const verdict = this.judge(message, status);
@@ -280,6 +294,5 @@ export class Shim {
 			this.say(ctx, "info", "converted", "a failed compaction call was made retryable");
 			return true;
 		});
-		await this.host.load();
 	}
 }

@@ -8,9 +8,6 @@
 
 type Json = Record<string, unknown>;
 
-/** Anthropic refuses text blocks without a visible character; these are the ones that count as none. */
-const VISIBLE = /[^\s\u0085\u001c-\u001f]/;
-
 function isObject(value: unknown): value is Json {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -19,45 +16,54 @@ function isThinking(block: unknown): block is Json {
 	return isObject(block) && (block.type === "thinking" || block.type === "redacted_thinking");
 }
 
-/** A user turn's content may be a bare string; joined turns need blocks. */
-function asBlocks(content: unknown): unknown[] {
+/** Text blocks without a visible character are refused. */
+function isBlank(text: string): boolean {
+	return !/\S/.test(text);
+}
+
+function stripBlock(block: unknown, keepText: boolean): unknown[] {
+	if (!isThinking(block)) return [block];
+	const { type, thinking } = block;
+	const keep = keepText && type === "thinking" && typeof thinking === "string" && !isBlank(thinking);
+	return keep ? [{ type: "text", text: thinking }] : [];
+}
+
+/** A turn's content may be a bare string; joined turns need blocks. */
+function asBlocks(content: unknown): unknown[] | undefined {
 	if (Array.isArray(content)) return content;
-	return typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : [];
+	if (typeof content !== "string") return undefined;
+	return content === "" ? [] : [{ type: "text", text: content }];
+}
+
+/** Two turns as one, if they have the same role. */
+function join(first: unknown, second: unknown): Json | undefined {
+	if (!isObject(first) || !isObject(second) || first.role !== second.role) return undefined;
+	const before = asBlocks(first.content);
+	const after = asBlocks(second.content);
+	return before && after && { ...first, content: [...before, ...after] };
 }
 
 function stripMessages(messages: readonly unknown[], keepText: boolean): unknown[] | undefined {
 	let result: unknown[] | undefined;
 	let dropped = false;
 	for (let index = 0; index < messages.length; index++) {
-		const message = messages[index];
-		let next = message;
+		let message = messages[index];
 		if (isObject(message) && message.role === "assistant" && Array.isArray(message.content)) {
 			if (message.content.some(isThinking)) {
-				const content: unknown[] = [];
-				for (const block of message.content) {
-					if (!isThinking(block)) content.push(block);
-					else if (
-						keepText &&
-						block.type === "thinking" &&
-						typeof block.thinking === "string" &&
-						VISIBLE.test(block.thinking)
-					)
-						content.push({ type: "text", text: block.thinking });
-				}
+				const content = message.content.flatMap((block) => stripBlock(block, keepText));
 				result ??= messages.slice(0, index);
 				if (content.length === 0) {
 					dropped = true;
 					continue;
 				}
-				next = { ...message, content };
+				message = { ...message, content };
 			}
 		}
 		if (!result) continue;
-		const previous = result[result.length - 1];
 		// Where a whole turn fell away its neighbours have the same role, and roles have to alternate.
-		if (dropped && isObject(previous) && isObject(next) && previous.role === next.role)
-			result[result.length - 1] = { ...previous, content: [...asBlocks(previous.content), ...asBlocks(next.content)] };
-		else result.push(next);
+		const joined = dropped ? join(result[result.length - 1], message) : undefined;
+		if (joined) result[result.length - 1] = joined;
+		else result.push(message);
 		dropped = false;
 	}
 	return result;

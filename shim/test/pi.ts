@@ -73,7 +73,13 @@ export class Pi {
 		mkdirSync(join(this.project, ".pi"), { recursive: true });
 		writeFileSync(join(this.project, "note.txt"), "a note\n");
 		const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-		const model = { reasoning: true, input: ["text"], cost, contextWindow: setup.contextWindow ?? 200_000, maxTokens: 8192 };
+		const model = {
+			reasoning: true,
+			input: ["text"],
+			cost,
+			contextWindow: setup.contextWindow ?? 200_000,
+			maxTokens: 8192,
+		};
 		const provider = {
 			baseUrl: (setup.baseUrl ?? BASE[api]).replace("%PORT%", String(this.relay.port)),
 			api,
@@ -178,7 +184,9 @@ export class Pi {
 			const found = this.#records.slice(from).find(matches);
 			if (found) return found;
 			if (Date.now() > until || this.#child?.exitCode !== null)
-				throw new Error(`no ${what} from pi ${this.setup.release}: ${this.stderr}\n${JSON.stringify(this.#records.slice(from))}`);
+				throw new Error(
+					`no ${what} from pi ${this.setup.release}: ${this.stderr}\n${JSON.stringify(this.#records.slice(from))}`,
+				);
 			await new Promise<void>((resolve) => {
 				const timer = setTimeout(resolve, 500);
 				this.#wakeUp.push(() => {
@@ -197,27 +205,19 @@ export class Pi {
 		return this.wait(`answer to ${command.type}`, (record) => record.type === "response" && record.id === id, from);
 	}
 
-	/** Prompts and waits until no retry follows. */
+	/** Prompts and waits until neither a retry nor a compaction follows. */
 	async prompt(message: string): Promise<void> {
 		const from = this.#records.length;
 		await this.ask({ type: "prompt", message });
-		await this.wait("end of the turn", (record) => record.type === "agent_end" && record.willRetry !== true, from);
-		await this.#idle();
-	}
-
-	async #idle(): Promise<void> {
-		for (let attempt = 0; attempt < 100; attempt++) {
-			const { data } = (await this.ask({ type: "get_state" })) as { data: Record<string, unknown> };
-			if (!data.isStreaming && !data.isCompacting && !data.isRetrying) return;
-			await new Promise((resolve) => setTimeout(resolve, 20));
-		}
+		await this.wait("end of the turn", (record) => record.type === "agent_settled", from);
 	}
 
 	/** Runs a slash command and returns what it told the user. */
 	async slash(message: string): Promise<string> {
 		const from = this.#records.length;
 		await this.ask({ type: "prompt", message });
-		const isNotice = (record: Record<string, unknown>) => record.type === "extension_ui_request" && record.method === "notify";
+		const isNotice = (record: Record<string, unknown>) =>
+			record.type === "extension_ui_request" && record.method === "notify";
 		return String((await this.wait("notice", isNotice, from)).message);
 	}
 
@@ -236,7 +236,10 @@ export class Pi {
 	}
 
 	entries(file = this.sessionFiles().at(-1) ?? ""): Record<string, unknown>[] {
-		return readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+		return readFileSync(file, "utf8")
+			.trim()
+			.split("\n")
+			.map((line) => JSON.parse(line));
 	}
 
 	/** The assistant messages that were saved. */

@@ -56,7 +56,12 @@ function anthropicEvents(blocks: Block[], inputTokens: number): unknown[] {
 				: block.type === "thinking"
 					? { type: "thinking", thinking: "", signature: "" }
 					: block.type === "tool_use"
-						? { type: "tool_use", id: `toolu_${Math.random().toString(36).slice(2)}`, name: block.name, input: {} }
+						? {
+								type: "tool_use",
+								id: `toolu_${Math.random().toString(36).slice(2)}`,
+								name: block.name,
+								input: {},
+							}
 						: block;
 		events.push({ type: "content_block_start", index, content_block: start });
 		const deltas =
@@ -129,6 +134,8 @@ function play(response: ServerResponse, path: string, blocks: Block[], inputToke
 export class Relay {
 	readonly asked: Asked[] = [];
 	script: Answer[];
+	/** Answers requests that are no part of the script, such as another extension's; they are not kept. */
+	aside?: (asked: Asked) => Answer | undefined;
 	#server = createServer((request, response) => void this.#serve(request, response));
 
 	constructor(script: Answer[]) {
@@ -155,9 +162,11 @@ export class Relay {
 		const text = Buffer.concat(chunks).toString();
 		const path = request.url ?? "";
 		if (request.method !== "POST") return void response.writeHead(404).end();
-		this.asked.push({ path, body: text === "" ? {} : JSON.parse(text), text });
+		const asked = { path, body: text === "" ? {} : JSON.parse(text), text };
+		const aside = this.aside?.(asked);
+		if (!aside) this.asked.push(asked);
 		// Past the end of the script nothing is forgiven: the test counts requests.
-		const answer = this.script.shift() ?? failed(418, "the script has ended");
+		const answer = aside ?? this.script.shift() ?? failed(418, "the script has ended");
 		if ("reset" in answer) return void request.socket.resetAndDestroy();
 		if ("blocks" in answer) return play(response, path, answer.blocks, answer.inputTokens ?? 10);
 		if (answer.delayMs) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
