@@ -1,0 +1,136 @@
+/**
+ * pi-retry-forced: makes pi retry the failed turns that it wrongly gives up on, and takes thinking signatures that a
+ * relay rejected out of the next request. No handler ever throws: whatever goes wrong in here, the message or payload
+ * passes unchanged, and `/retry-forced` says so.
+ */
+
+import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { addWording, isMode, MODES, userFile } from "./config.ts";
+import { cutRequestIds } from "./engine.ts";
+import type { FailedMessage } from "./host.ts";
+import { Shim } from "./shim.ts";
+
+/** The part of an error text that says what failed: the longest stretch of its message without an id. */
+export function wordingOf(errorMessage: string): string {
+	const text = cutRequestIds(errorMessage);
+	const message = /"message"\s*:\s*"((?:[^"\\]|\\.)+)"/s.exec(text)?.[1];
+	const parts = (message ?? text.replace(/^[^{"\n]{0,60}?\b[45]\d\d\b[):,]*\s*/, "")).split("\n");
+	return parts.reduce((longest, part) => (part.trim().length > longest.length ? part.trim() : longest), "");
+}
+
+function completions(words: readonly string[]) {
+	return (prefix: string) => {
+		const items = words
+			.filter((word) => word.startsWith(prefix.trimStart()))
+			.map((value) => ({ value, label: value }));
+		return items.length > 0 ? items : null;
+	};
+}
+
+export default function retryForced(pi: ExtensionAPI): void {
+	const shim = new Shim(pi);
+
+	const note = (error: unknown): undefined => {
+		try {
+			shim.report.problem(
+				`something went wrong inside (${error instanceof Error ? error.message : typeof error})`,
+			);
+		} catch {}
+		return undefined;
+	};
+	/** Runs a handler's body; a failure of its own changes nothing for pi. */
+	function quietly<T>(run: () => T): T | Promise<Awaited<T> | undefined> | undefined {
+		try {
+			const result = run();
+			return result instanceof Promise ? result.catch(note) : result;
+		} catch (error) {
+			return note(error);
+		}
+	}
+
+	pi.on("session_start", (event, ctx) => void quietly(() => shim.startSession(event, ctx)));
+	pi.on("session_shutdown", () => void quietly(() => shim.endSession()));
+	// Before the first failure pi's own functions have to be there: old hosts do not wait for a slow message_end.
+	pi.on("before_agent_start", async () => void (await quietly(() => shim.startPrompt())));
+	pi.on("before_provider_request", (event, ctx) => quietly(() => shim.beforeRequest(event.payload, ctx)));
+	pi.on("message_end", (event, ctx) => {
+		return quietly(() => {
+			const message = event.message as unknown as FailedMessage;
+			if (message.role !== "assistant" || message.stopReason !== "error") return undefined;
+			if (typeof message.errorMessage !== "string" || message.errorMessage === "") return undefined;
+			const loading = shim.host.load();
+			const answer = () => {
+				const rewritten = shim.failed(message, ctx);
+				return rewritten && { message: rewritten as never };
+			};
+			return loading ? loading.then(answer) : answer();
+		});
+	});
+
+	pi.on("session_before_compact", async (_event, ctx) => void (await quietly(() => shim.startCompaction(ctx))));
+	const endCompaction = () => void quietly(() => shim.guard.stop());
+	pi.on("session_compact", endCompaction);
+	pi.on("session_compact_failed", endCompaction);
+	// A compaction never reaches into a turn; should its end have gone unseen, this is the last moment.
+	pi.on("turn_start", endCompaction);
+
+	pi.registerCommand("thinking-sig", {
+		description: "How replayed thinking signatures are sent: auto, always (stripped) or off (never stripped)",
+		getArgumentCompletions: completions(MODES),
+		handler: async (args, ctx) => {
+			const wanted = args.trim().toLowerCase();
+			if (isMode(wanted)) shim.choose(wanted, ctx);
+			else if (wanted !== "")
+				return ctx.ui.notify(`thinking-sig: one of ${MODES.join(", ")}, not "${wanted}"`, "error");
+			ctx.ui.notify(thinkingState(shim), "info");
+		},
+	});
+
+	pi.registerCommand("retry-forced", {
+		description: "What was made retryable in this session; add-last retry|stop keeps the last failure's wording",
+		getArgumentCompletions: completions(["add-last retry", "add-last stop"]),
+		handler: async (args, ctx) => {
+			const words = args.trim().split(/\s+/);
+			if (words[0] === "") return ctx.ui.notify(await fullReport(shim, ctx), "info");
+			if (words.length === 2 && words[0] === "add-last" && (words[1] === "retry" || words[1] === "stop"))
+				return addLast(shim, words[1], ctx);
+			ctx.ui.notify("retry-forced: no argument for the report, or add-last retry, or add-last stop", "error");
+		},
+	});
+}
+
+function thinkingState(shim: Shim): string {
+	const seen = shim.rejected ? "a rejection was seen in this session" : "no rejection was seen in this session";
+	const doing = shim.stripping ? "signatures are stripped from requests to relays" : "requests are sent as they are";
+	return `thinking-sig: ${shim.mode}; ${seen}; ${doing}`;
+}
+
+async function fullReport(shim: Shim, ctx: ExtensionContext): Promise<string> {
+	await shim.host.load();
+	const baseUrl = ctx.model?.baseUrl;
+	const lines = [`retry-forced: ${shim.report.lines().join("\n")}`, "", thinkingState(shim)];
+	lines.push(`endpoint: ${baseUrl ?? "none"}${shim.isProxied(baseUrl) ? "" : " (no relay: left alone)"}`);
+	if (shim.host.learned)
+		lines.push(
+			"This pi decides by status itself: unless signatures are rejected here, you can remove pi-retry-forced.",
+		);
+	return lines.join("\n");
+}
+
+function addLast(shim: Shim, list: "retry" | "stop", ctx: ExtensionCommandContext): void {
+	const { last } = shim.report;
+	const wording = last === undefined ? "" : wordingOf(last);
+	if (wording.length < 8) {
+		const why =
+			last === undefined ? "no failed turn in this session" : "its text is too short to tell it from others";
+		ctx.ui.notify(`retry-forced: nothing added: ${why}`, "warning");
+		return;
+	}
+	try {
+		addWording(list, wording);
+		shim.reload(ctx);
+		ctx.ui.notify(`retry-forced: added to "${list}" in ${userFile()}: ${wording}`, "info");
+	} catch (error) {
+		ctx.ui.notify(`retry-forced: nothing added: ${error instanceof Error ? error.message : error}`, "error");
+	}
+}

@@ -1,0 +1,72 @@
+/** What happened to the failed turns of this session, for `/retry-forced`. */
+
+import type { Verdict } from "./engine.ts";
+
+/** What became of a failed turn, in the words of the report. */
+export const OUTCOMES = {
+	converted: "made retryable",
+	summary: "made retryable during a compaction",
+	"pi-retries": "left alone, pi retries them by itself",
+	useless: "retried by pi although that cannot help; an extension cannot stop it",
+	"pi-compacts": "left alone, pi takes them for an overflow and compacts",
+	"pi-refuses": "left alone, pi's own list of limits names the text and a rewrite would not be retried",
+	vetoed: "left alone, the server says not to retry",
+	"not-repairable": "left alone, a rejection over thinking where nothing (more) can be taken out",
+	"retry-off": "left alone, pi's retry is switched off",
+	permanent: "left alone, another attempt cannot help",
+} as const;
+export type Outcome = keyof typeof OUTCOMES;
+
+interface Failure {
+	time: number;
+	outcome: Outcome;
+	verdict: Verdict;
+	model: string;
+	original: string;
+}
+
+/** A long session must not fill memory with bodies; ids stand at the end, so both ends are kept. */
+const KEPT_FAILURES = 20;
+const KEPT_TEXT = 8 * 1024;
+
+function shorten(text: string): string {
+	if (text.length <= KEPT_TEXT) return text;
+	const half = KEPT_TEXT / 2;
+	return `${text.slice(0, half)} … (${text.length - KEPT_TEXT} characters left out) … ${text.slice(-half)}`;
+}
+
+export class Report {
+	readonly counts: Partial<Record<Outcome, number>> = {};
+	readonly problems: string[] = [];
+	#failures: Failure[] = [];
+	/** The last failed turn's text, for `/retry-forced add-last`. */
+	last?: string;
+
+	add(outcome: Outcome, verdict: Verdict, model: string, original: string): void {
+		this.counts[outcome] = (this.counts[outcome] ?? 0) + 1;
+		this.last = original;
+		if (outcome === "permanent" || outcome === "pi-retries") return;
+		this.#failures.push({ time: Date.now(), outcome, verdict, model, original: shorten(original) });
+		if (this.#failures.length > KEPT_FAILURES) this.#failures.shift();
+	}
+
+	problem(text: string): void {
+		if (!this.problems.includes(text) && this.problems.length < KEPT_FAILURES) this.problems.push(text);
+	}
+
+	lines(): string[] {
+		const lines: string[] = [];
+		for (const [outcome, text] of Object.entries(OUTCOMES)) {
+			const count = this.counts[outcome as Outcome];
+			if (count) lines.push(`${count} failed ${count === 1 ? "turn" : "turns"} ${text}`);
+		}
+		if (lines.length === 0) lines.push("no failed turn in this session");
+		for (const { time, outcome, verdict, model, original } of this.#failures) {
+			const status = verdict.status === null ? "no status" : `HTTP ${verdict.status} (${verdict.statusFrom})`;
+			const at = new Date(time).toTimeString().slice(0, 8);
+			lines.push("", `${at} ${model}, ${status}: ${OUTCOMES[outcome]}; rule ${verdict.rule}`, `  ${original}`);
+		}
+		for (const problem of this.problems) lines.push("", `Problem: ${problem}`);
+		return lines;
+	}
+}

@@ -1,0 +1,298 @@
+/** One session's behaviour: judging failed turns, rewriting them, stripping requests. `index.ts` connects it to pi. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { CompactionGuard } from "./compaction.ts";
+import { agentDir, type Config, isMode, isProxied, loadConfig, type Mode } from "./config.ts";
+import { classify, cutRequestIds, PREFIX, type Verdict } from "./engine.ts";
+import { type FailedMessage, Host } from "./host.ts";
+import { type Outcome, Report } from "./report.ts";
+import { dropThinking, stripThinking } from "./strip.ts";
+import { type Answer, type Endpoint, Wire } from "./wire.ts";
+
+const ENTRY = "retry-forced";
+/** The one API whose payload carries thinking in a shape that can be taken out. */
+const REPAIRABLE_API = "anthropic-messages";
+
+/** Sessions of this process that saw a rejection: a fork may branch off before the entry that says so. */
+const shared = globalThis as { [key: symbol]: Set<string> | undefined };
+const SHARED_KEY = Symbol.for("pi-retry-forced.rejected");
+const rejectedSessions = shared[SHARED_KEY] ?? new Set<string>();
+shared[SHARED_KEY] = rejectedSessions;
+
+type RetrySettings = { enabled?: boolean; maxRetries?: number; baseDelayMs?: number; maxAgentDelayMs?: number };
+
+function retrySettingsIn(file: string): RetrySettings {
+	try {
+		return JSON.parse(readFileSync(file, "utf8")).retry ?? {};
+	} catch {
+		return {};
+	}
+}
+
+export class Shim {
+	config: Config = loadConfig(undefined).config;
+	report = new Report();
+	readonly host = new Host();
+	readonly wire = new Wire();
+	readonly guard = new CompactionGuard();
+	/** Set by `/thinking-sig`, stronger than file and environment. */
+	chosenMode?: Mode;
+	/** Whether this session saw a rejection over thinking. */
+	rejected = false;
+	/** How the request that is under way was sent. */
+	#sent: "plain" | "stripped" | "dropped" = "plain";
+	#dropNext = false;
+	/** Models that demanded their thinking back. */
+	#keep = new Set<unknown>();
+	#said = new Set<string>();
+	#trusted = false;
+	#retrySettings?: RetrySettings;
+	#proxied = new Map<unknown, boolean>();
+
+	readonly #pi: ExtensionAPI;
+
+	constructor(pi: ExtensionAPI) {
+		this.#pi = pi;
+	}
+
+	get mode(): Mode {
+		return this.chosenMode ?? this.config.thinking;
+	}
+
+	get stripping(): boolean {
+		return this.mode === "always" || (this.mode === "auto" && this.rejected);
+	}
+
+	isProxied(baseUrl: unknown): boolean {
+		let known = this.#proxied.get(baseUrl);
+		if (known === undefined) {
+			known = isProxied(baseUrl, this.config);
+			this.#proxied.set(baseUrl, known);
+		}
+		return known;
+	}
+
+	/** Says something once in a session, where there is somebody to read it. */
+	say(ctx: ExtensionContext, kind: "info" | "warning", key: string, text: string): void {
+		if (this.#said.has(key) || !ctx.hasUI) return;
+		this.#said.add(key);
+		ctx.ui.notify(`retry-forced: ${text}`, kind);
+	}
+
+	showStatus(ctx: ExtensionContext): void {
+		if (ctx.hasUI) ctx.ui.setStatus(ENTRY, this.stripping ? "thinking signatures stripped" : undefined);
+	}
+
+	reload(ctx: ExtensionContext): void {
+		// Absent on hosts that do not know trust: then nothing says that the project is trusted.
+		this.#trusted = (ctx as Partial<ExtensionContext>).isProjectTrusted?.() === true;
+		const { config, problems } = loadConfig(this.#trusted ? ctx.cwd : undefined);
+		this.config = config;
+		this.#proxied.clear();
+		for (const problem of problems) {
+			this.report.problem(problem);
+			this.say(ctx, "warning", problem, problem);
+		}
+	}
+
+	/** A session begins or goes on: nothing of another session stays, what this one saw comes back. */
+	startSession(event: { reason?: string; previousSessionFile?: string }, ctx: ExtensionContext): void {
+		this.report = new Report();
+		this.chosenMode = undefined;
+		this.rejected = false;
+		this.#sent = "plain";
+		this.#dropNext = false;
+		this.#keep.clear();
+		this.#said.clear();
+		this.#retrySettings = undefined;
+		this.wire.start();
+		this.reload(ctx);
+		for (const entry of ctx.sessionManager.getEntries()) {
+			if (entry.type !== "custom" || entry.customType !== ENTRY) continue;
+			const data = (entry.data ?? {}) as { rejected?: unknown; thinking?: unknown };
+			if (data.rejected === true) this.rejected = true;
+			if (isMode(data.thinking)) this.chosenMode = data.thinking;
+		}
+		const { previousSessionFile: previous } = event;
+		if (event.reason === "fork" && !this.rejected && previous && rejectedSessions.has(previous)) this.reject(ctx);
+		else if (this.rejected) this.#rememberSession(ctx);
+		this.showStatus(ctx);
+		if (this.isProxied(ctx.model?.baseUrl)) this.#warnIfRetryIsOff(ctx);
+	}
+
+	endSession(): void {
+		this.guard.stop();
+		this.wire.stop();
+	}
+
+	/** A new prompt: what was prepared for a retry is void, settings may have changed. */
+	startPrompt(): Promise<void> | undefined {
+		this.#dropNext = false;
+		this.#retrySettings = undefined;
+		return this.host.load();
+	}
+
+	choose(mode: Mode, ctx: ExtensionContext): void {
+		this.chosenMode = mode;
+		this.#pi.appendEntry(ENTRY, { thinking: mode });
+		this.showStatus(ctx);
+	}
+
+	reject(ctx: ExtensionContext): void {
+		if (this.rejected) return;
+		this.rejected = true;
+		this.#pi.appendEntry(ENTRY, { rejected: true });
+		this.#rememberSession(ctx);
+		this.showStatus(ctx);
+	}
+
+	#rememberSession(ctx: ExtensionContext): void {
+		const file = ctx.sessionManager.getSessionFile();
+		if (file) rejectedSessions.add(file);
+	}
+
+	/** The payload to send instead, or undefined to leave it alone. */
+	beforeRequest(payload: unknown, ctx: ExtensionContext): unknown {
+		this.wire.mark();
+		this.#sent = "plain";
+		if (!this.stripping) return undefined;
+		const { model } = payload as { model?: unknown };
+		const { model: selected } = ctx;
+		if (selected?.api !== REPAIRABLE_API || !this.isProxied(selected.baseUrl) || this.#keep.has(model))
+			return undefined;
+		this.#sent = this.#dropNext ? "dropped" : "stripped";
+		this.#dropNext = false;
+		const changed = this.#sent === "dropped" ? dropThinking(payload) : stripThinking(payload);
+		return changed === payload ? undefined : changed;
+	}
+
+	/** The message to put in place of a failed one, or undefined to leave it alone. */
+	failed(message: FailedMessage, ctx: ExtensionContext): FailedMessage | undefined {
+		const model = this.#modelOf(message, ctx);
+		if (!model || !this.isProxied(model.baseUrl)) return undefined;
+		const answer = this.wire.answer(model);
+		const verdict = this.judge(message, answer?.status);
+		const [outcome, rewritten] = this.#decide(message, verdict, answer, ctx);
+		this.report.add(outcome, verdict, `${message.provider}/${message.model}`, message.errorMessage);
+		if (verdict.verdict === "retry") this.#warnOfLongWait(message.errorMessage, answer, ctx);
+		if (rewritten) {
+			const what = verdict.verdict === "repair" ? "a rejection over thinking" : "a failure that pi gives up on";
+			this.say(ctx, "info", "converted", `${what} was made retryable; /retry-forced shows the original text`);
+		}
+		return rewritten;
+	}
+
+	judge(message: Record<string, unknown>, observed: number | undefined): Verdict {
+		const verdict = classify(message, observed);
+		const { retry, stop } = this.config;
+		if (retry.length === 0 && stop.length === 0) return verdict;
+		const text = cutRequestIds(String(message.errorMessage)).toLowerCase();
+		const names = (entries: string[]) => entries.some((entry) => text.includes(entry.toLowerCase()));
+		if (names(stop)) return { ...verdict, verdict: "stop", rule: "own-stop" };
+		if (verdict.verdict === "stop" && names(retry)) return { ...verdict, verdict: "retry", rule: "own-retry" };
+		return verdict;
+	}
+
+	#decide(
+		message: FailedMessage,
+		verdict: Verdict,
+		answer: Answer | undefined,
+		ctx: ExtensionContext,
+	): [Outcome, FailedMessage?] {
+		const piRetries = this.host.retries(message) === true && !this.host.overflows(message);
+		if (verdict.verdict === "stop") {
+			if (verdict.rule === "thinking-must-be-passed-back") this.#keep.add(message.model);
+			return [piRetries ? "useless" : "permanent"];
+		}
+		// The relay's word is about the same request; a repaired one is another.
+		if (verdict.verdict === "retry" && !piRetries && answer?.shouldRetry === false) return ["vetoed"];
+		if (verdict.verdict === "repair" && !this.#prepareRepair(message, ctx))
+			return [piRetries ? "useless" : "not-repairable"];
+		if (piRetries) return ["pi-retries"];
+		if (this.host.overflows(message)) return ["pi-compacts"];
+		if (this.#warnIfRetryIsOff(ctx)) return ["retry-off"];
+		const rewritten: FailedMessage = { ...message, errorMessage: PREFIX + message.errorMessage };
+		// A patched pi asks this field before the text.
+		if ("errorStatus" in message) rewritten.errorStatus = 503;
+		if (!this.host.accepts(rewritten, message.errorMessage)) return ["pi-refuses"];
+		return ["converted", rewritten];
+	}
+
+	/** Whether the next request will differ from the one that was rejected. */
+	#prepareRepair(message: FailedMessage, ctx: ExtensionContext): boolean {
+		if (message.api !== REPAIRABLE_API) return false;
+		const sent = this.#sent;
+		this.reject(ctx);
+		if (this.mode === "off") return true;
+		if (sent === "dropped") return false;
+		this.#dropNext = sent === "stripped";
+		return true;
+	}
+
+	/** The model that the failed call went to; with a virtual model that is not the selected one. */
+	#modelOf(message: FailedMessage, ctx: ExtensionContext): Endpoint | undefined {
+		const { model } = ctx;
+		if (model?.id === message.model && model?.provider === message.provider) return model;
+		return ctx.modelRegistry?.find(String(message.provider), String(message.model)) ?? model;
+	}
+
+	/** pi's retry settings: asked where pi tells them, else read from the files that it merges. */
+	#retry(ctx: ExtensionContext): RetrySettings {
+		if (!this.#retrySettings) {
+			const settings = (this.#pi as Partial<ExtensionAPI>).getSettings?.();
+			this.#retrySettings = settings
+				? ((settings.retry ?? {}) as RetrySettings)
+				: {
+						...retrySettingsIn(join(agentDir(), "settings.json")),
+						...(this.#trusted ? retrySettingsIn(join(ctx.cwd, ".pi", "settings.json")) : {}),
+					};
+		}
+		return this.#retrySettings;
+	}
+
+	#warnIfRetryIsOff(ctx: ExtensionContext): boolean {
+		if (this.#retry(ctx).enabled !== false) return false;
+		this.say(
+			ctx,
+			"warning",
+			"retry-off",
+			"pi's own retry is switched off (retry.enabled), so nothing will be retried",
+		);
+		return true;
+	}
+
+	#warnOfLongWait(text: string, answer: Answer | undefined, ctx: ExtensionContext): void {
+		if (this.#said.has("wait") || !ctx.hasUI) return;
+		const named = /(?:retry|try again)["']?\s*(?:after|in|delay["']?\s*:)\s*["']?(\d{1,6})(?:\.\d+)?\s*s/i.exec(
+			text,
+		);
+		const wait = answer?.retryAfterMs ?? (named ? Number(named[1]) * 1000 : 0);
+		if (wait === 0) return;
+		const { maxRetries = 3, baseDelayMs = 2000, maxAgentDelayMs = 60_000 } = this.#retry(ctx);
+		let patience = 0;
+		for (let attempt = 0; attempt < Math.min(maxRetries, 30); attempt++)
+			patience += Math.min(baseDelayMs * 2 ** attempt, maxAgentDelayMs);
+		if (wait <= patience) return;
+		const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
+		const text2 = `the server asks to wait ${seconds(wait)}, pi's retries end after ${seconds(patience)}`;
+		this.say(ctx, "warning", "wait", `${text2} (retry.baseDelayMs, retry.maxRetries)`);
+	}
+
+	/** A compaction begins: its calls pass no hook, so their failures are caught on the way in. */
+	async startCompaction(ctx: ExtensionContext): Promise<void> {
+		const { model } = ctx;
+		if (!this.config.compaction || !model || !this.isProxied(model.baseUrl)) return;
+		await this.host.load();
+		if (!this.host.endsCompaction) return;
+		this.guard.start(model, (status, body) => {
+			const message = { role: "assistant" as const, stopReason: "error", errorMessage: `${status} ${body}` };
+			const verdict = this.judge(message, status);
+			if (verdict.verdict !== "retry" || this.host.retries(message) === true) return false;
+			this.report.add("summary", verdict, `${model.provider}/${model.id}`, message.errorMessage);
+			this.say(ctx, "info", "converted", "a failed compaction call was made retryable");
+			return true;
+		});
+	}
+}
