@@ -431,7 +431,7 @@ fn links_are_followed_once_and_loops_end() {
 fn a_path_that_does_not_exist_is_named() {
     let folder = Folder::new();
     let missing = folder.0.path().join("missing.jsonl");
-    let error = Audit::find(&[missing.clone()]).err().expect("an error");
+    let error = Audit::find(std::slice::from_ref(&missing)).err().expect("an error");
     assert_eq!(error.path, missing);
     assert!(error.to_string().starts_with("cannot read "), "{error}");
 }

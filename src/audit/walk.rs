@@ -13,7 +13,7 @@ use super::entry::{self, Author, Entry};
 use super::follow::{Follower, Step};
 use super::judge::{Judge, PiSays};
 use super::lines::Lines;
-use super::report::{Ended, Example, Group, LISTED, Next, PiCount, Totals};
+use super::report::{Ended, Example, Group, LISTED, Next, PiCount, Totals, Warning};
 use super::time;
 use crate::{Decision, REWRITE_PREFIX as PREFIX};
 
@@ -35,7 +35,7 @@ pub(crate) struct Findings {
     pub(crate) totals: Totals,
     pub(crate) groups: BTreeMap<(String, String), Group>,
     pub(crate) ended: Vec<Ended>,
-    pub(crate) warnings: Vec<(usize, String)>,
+    pub(crate) warnings: Vec<(usize, Warning)>,
 }
 
 /// Reads files, one at a time, with the same buffers.
@@ -53,7 +53,7 @@ pub(crate) struct Walker<'a> {
     numbers: HashMap<String, usize>,
     recent: VecDeque<(u64, usize, Ended)>,
     ended: Vec<Ended>,
-    warnings: Vec<(usize, String)>,
+    warnings: Vec<(usize, Warning)>,
     key: String,
     answers: Vec<PiSays>,
 }
@@ -96,7 +96,7 @@ impl<'a> Walker<'a> {
             Ok(()) => self.totals.files += 1,
             Err(error) => {
                 self.totals.unreadable += 1;
-                self.warnings.push((number, format!("{}: {error}", path.display())));
+                self.warnings.push((number, Warning::new(path, &error)));
             }
         }
     }
