@@ -440,8 +440,9 @@ fn a_path_that_does_not_exist_is_named() {
 fn what_is_written_while_reading_is_left_for_the_next_time() {
     let folder = Folder::new();
     let mut session = Session::new(3);
-    for _ in 0..20_000 {
-        session.user();
+    let page = "word ".repeat(20_000);
+    for _ in 0..100 {
+        session.entry("message", json!({ "message": { "role": "user", "content": page } }));
         session.succeeds();
     }
     session.fails();

@@ -148,7 +148,9 @@ impl<'a> Walker<'a> {
             let turn = head.author == Author::Model;
             let open = !self.follower.is_idle();
             let failed = turn && entry::may_have_failed(bytes, &self.stop_reason);
-            if !failed && !(open && (turn || head.place.is_none())) {
+            let concerns = |place| turn && self.follower.concerns(place, bytes);
+            let matters = failed || (open && head.place.is_none_or(concerns));
+            if !matters {
                 self.totals.turns += u64::from(turn);
                 self.totals.unknown_types += u64::from(!head.known_kind);
                 if let Some(place) = head.place.filter(|_| open) {
@@ -282,7 +284,8 @@ impl<'a> Walker<'a> {
         if is_first {
             group.example = Some(example());
         }
-        let step = Step::Failure { model, group: number, time: clock };
+        let name = entry.text("model").unwrap_or_default();
+        let step = Step::Failure { model, name, group: number, time: clock };
         let Some(failure) = self.follower.step(entry.place, step, &mut self.groups) else { return };
         if ruling.decision == Decision::Stop {
             return;
