@@ -431,7 +431,7 @@ fn links_are_followed_once_and_loops_end() {
 fn a_path_that_does_not_exist_is_named() {
     let folder = Folder::new();
     let missing = folder.0.path().join("missing.jsonl");
-    let error = Audit::find(&[missing.clone()]).err().expect("an error");
+    let error = Audit::find(std::slice::from_ref(&missing)).err().expect("an error");
     assert_eq!(error.path, missing);
     assert!(error.to_string().starts_with("cannot read "), "{error}");
 }
@@ -440,8 +440,9 @@ fn a_path_that_does_not_exist_is_named() {
 fn what_is_written_while_reading_is_left_for_the_next_time() {
     let folder = Folder::new();
     let mut session = Session::new(3);
-    for _ in 0..20_000 {
-        session.user();
+    let page = "word ".repeat(20_000);
+    for _ in 0..100 {
+        session.entry("message", json!({ "message": { "role": "user", "content": page } }));
         session.succeeds();
     }
     session.fails();

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use super::report::Warning;
+
 /// Environment variable for pi's agent folder (pi's `config.ts`).
 pub(crate) const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 
@@ -50,7 +52,7 @@ pub(crate) struct Found {
 #[derive(Default)]
 pub(crate) struct Search {
     pub(crate) files: Vec<Found>,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Vec<Warning>,
     seen: HashSet<PathBuf>,
 }
 
@@ -86,7 +88,7 @@ impl Search {
         for entry in entries {
             match entry {
                 Ok(entry) => paths.push(entry.path()),
-                Err(error) => self.warnings.push(format!("{}: {error}", folder.display())),
+                Err(error) => self.warnings.push(Warning::new(folder, &error)),
             }
         }
         paths.sort();
@@ -96,7 +98,7 @@ impl Search {
                 // A link to nowhere, a link to itself, or a file that was removed meanwhile.
                 Err(error) => {
                     if path.extension().is_some_and(|extension| extension == "jsonl") {
-                        self.warnings.push(format!("{}: {error}", path.display()));
+                        self.warnings.push(Warning::new(&path, &error));
                     }
                     continue;
                 }
@@ -105,7 +107,7 @@ impl Search {
                 if self.is_new(&path) {
                     match fs::read_dir(&path) {
                         Ok(entries) => self.list(entries, &path),
-                        Err(error) => self.warnings.push(format!("{}: {error}", path.display())),
+                        Err(error) => self.warnings.push(Warning::new(&path, &error)),
                     }
                 }
             } else if meta.is_file()

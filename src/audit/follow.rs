@@ -10,6 +10,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use memchr::memmem::Finder;
+
 use super::entry::{Parent, Place};
 use super::report::{Group, Next};
 
@@ -22,18 +24,29 @@ const FAILURES: usize = 1 << 15;
 /// Open failures on one path that a success is compared with.
 const DEPTH: usize = 256;
 
+/// Models with open failures that are looked for in a line before it is parsed.
+const NAMES: usize = 8;
+
 /// Milliseconds since 1970.
 pub(crate) type Time = Option<i64>;
 
 /// An entry, as far as it matters here.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Step {
+pub(crate) enum Step<'a> {
     /// No assistant message.
     Other,
     /// An assistant message that did not fail; `model` is a digest of provider and model.
     Turn { model: u64, outcome: Next, time: Time },
-    /// A failed turn that belongs to this group.
-    Failure { model: u64, group: usize, time: Time },
+    /// A failed turn that belongs to this group; `name` is the model's.
+    Failure { model: u64, name: &'a str, group: usize, time: Time },
+}
+
+/// A model with open failures.
+struct Model {
+    digest: u64,
+    /// Finds its name in a line; `None` if JSON could spell the name in several ways.
+    finder: Option<Finder<'static>>,
+    unsettled: u64,
 }
 
 /// A failed turn that is followed.
@@ -55,6 +68,7 @@ pub(crate) struct Follower {
     failures: Vec<Failure>,
     count: u64,
     unsettled: u64,
+    models: Vec<Model>,
     /// Digest of an entry's id to the last failure on the path to it.
     entries: HashMap<u64, u64>,
     order: VecDeque<u64>,
@@ -69,6 +83,7 @@ impl Follower {
         self.failures.clear();
         self.entries.clear();
         self.order.clear();
+        self.models.clear();
         (self.count, self.unsettled, self.last, self.gap) = (0, 0, (None, None), false);
     }
 
@@ -80,6 +95,15 @@ impl Follower {
     /// Tells that a line was lost; an entry after it with an unknown parent is taken for its child.
     pub(crate) fn lost_line(&mut self) {
         self.gap = true;
+    }
+
+    /// Whether a turn that did not fail can matter to an open failure; if not, it may be told as [`Step::Other`]. It cannot if
+    /// no failure is on its path, or if those are answered and none has its model.
+    pub(crate) fn concerns(&self, place: Place, line: &[u8]) -> bool {
+        let Some(failure) = self.path_of(place).and_then(|number| self.get(number)) else { return false };
+        !failure.answered
+            || self.models.len() > NAMES
+            || self.models.iter().any(|model| model.finder.as_ref().is_none_or(|finder| finder.find(line).is_some()))
     }
 
     fn get(&self, number: u64) -> Option<Failure> {
@@ -103,7 +127,7 @@ impl Follower {
     }
 
     /// Takes the next entry of the file and books what it means for the failures before it. Returns the number of a new failure.
-    pub(crate) fn step(&mut self, place: Place, step: Step, groups: &mut [Group]) -> Option<u64> {
+    pub(crate) fn step(&mut self, place: Place, step: Step<'_>, groups: &mut [Group]) -> Option<u64> {
         let mut path = self.path_of(place);
         self.gap = false;
         let (model, outcome, time) = match step {
@@ -132,27 +156,55 @@ impl Follower {
             }
         }
         let mut new = None;
-        if let Step::Failure { model, group, time } = step {
+        if let Step::Failure { model, name, group, time } = step {
             let failure = Failure { model, group, time, before: path, answered: false, settled: false };
             new = Some(self.count);
             path = new;
-            self.add(failure);
+            self.add(failure, name);
         }
         self.enter(place.id, path);
         new
     }
 
-    fn add(&mut self, failure: Failure) {
+    fn add(&mut self, failure: Failure, name: &str) {
         let slot = self.count as usize % FAILURES;
         match self.failures.get_mut(slot) {
             Some(old) => {
-                self.unsettled -= u64::from(!old.settled);
-                *old = failure;
+                let old = std::mem::replace(old, failure);
+                if !old.settled {
+                    self.close(old.model);
+                }
             }
             None => self.failures.push(failure),
         }
         self.count += 1;
         self.unsettled += 1;
+        if let Some(model) = self.models.iter_mut().find(|model| model.digest == failure.model) {
+            model.unsettled += 1;
+        } else if self.models.len() <= NAMES {
+            // One more than are looked for tells that there are too many.
+            let plain = name.bytes().all(|byte| (b' '..=b'~').contains(&byte) && !b"\"\\".contains(&byte));
+            let finder = plain.then(|| Finder::new(format!("\"{name}\"").as_bytes()).into_owned());
+            self.models.push(Model { digest: failure.model, finder, unsettled: 1 });
+        }
+    }
+
+    /// Takes a failure of this model off the open ones.
+    fn close(&mut self, model: u64) {
+        self.unsettled -= 1;
+        if self.unsettled == 0 {
+            self.models.clear();
+        }
+        if self.models.len() > NAMES {
+            // Not all are known any more, until none is open.
+            return;
+        }
+        if let Some(at) = self.models.iter().position(|known| known.digest == model) {
+            self.models[at].unsettled -= 1;
+            if self.models[at].unsettled == 0 {
+                self.models.swap_remove(at);
+            }
+        }
     }
 
     fn settle(&mut self, mut path: Option<u64>, model: u64, time: Time, groups: &mut [Group]) {
@@ -161,7 +213,7 @@ impl Follower {
             if failure.model == model && !failure.settled {
                 groups[failure.group].book_later(between(failure.time, time));
                 self.update(number, |failure| failure.settled = true);
-                self.unsettled -= 1;
+                self.close(model);
             }
             path = failure.before;
         }

@@ -99,6 +99,13 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         ),
         (r"()\b[A-Za-z]:(?:\\{1,4}[^\s\x22'`:,;<>|)]+|/[^\s/\x22'`:,;<>|)][^\s\x22'`:,;<>|)]*)", "[path]", always),
         (r"()\\\\{1,3}[\w.$-]+\\{1,2}[^\s\x22'`:,;<>|)]+", "[path]", always),
+        // In single quotes, as node writes them, a path may hold spaces.
+        (
+            r"(['`])(?:(?:/|~/)(?:home|Users|root|private|var|tmp|mnt|Volumes)/|[A-Za-z]:[\\\\/])[^'`\r\n]*",
+            "[path]",
+            always,
+        ),
+        (r"(?i)()%2f(?:home|users)%2f[^\s\x22'`&]+", "[path]", always),
         (r"()/(?:home|Users)/[^/\s\x22'`:,;<>|)\]}]+(?:/[^\s\x22'`:,;<>|)\]}]*)?", "[path]", always),
         (
             r"(^|[^A-Za-z0-9_./:~-])/(?:root|tmp|var|private|opt|mnt|media|srv|Volumes|etc|usr|workspaces?|app|data|nix|run|proc)(?:/[^\s\x22'`:,;<>|)\]}]*)",

@@ -30,7 +30,7 @@ pub use files::default_folder;
 pub use judge::{Judge, PiSays, Reference};
 pub use mask::mask;
 pub use render::{Show, json, table};
-pub use report::{Ended, Example, Group, LISTED, PiCount, Report, Spread, Totals};
+pub use report::{Ended, Example, Group, LISTED, PiCount, Report, Spread, Totals, Warning};
 
 /// Threads that read files; memory is bounded for each of them.
 const THREADS: usize = 2;
@@ -128,7 +128,7 @@ impl Audit {
         report.ended.sort_by_key(|ended| ended.failure.file);
         report.ended.truncate(LISTED);
         later_warnings.sort();
-        report.warnings.extend(later_warnings.into_iter().map(|(_, text)| text));
+        report.warnings.extend(later_warnings.into_iter().map(|(_, warning)| warning));
         report.paths = files.into_iter().map(|file| file.path).collect();
         report
     }

@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value, json};
 
 use super::mask::mask;
-use super::report::{Example, PiCount, Report, Spread};
+use super::report::{Example, PiCount, Report, Spread, Warning};
 
 /// Ended sessions in the table; the JSON lists more.
 const SHOWN: usize = 20;
@@ -43,8 +43,9 @@ impl Show {
     }
 
     /// A warning as it may be shown.
-    pub fn warning(self, warning: &str) -> String {
-        plain(&if self.unmasked { warning.to_owned() } else { mask(warning) })
+    pub fn warning(self, warning: &Warning) -> String {
+        let cause = if self.unmasked { warning.cause.clone() } else { mask(&warning.cause) };
+        plain(&format!("{}: {cause}", self.path(&warning.path)))
     }
 }
 

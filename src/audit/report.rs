@@ -218,6 +218,21 @@ impl Totals {
     }
 }
 
+/// A file or folder that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Warning {
+    /// Which.
+    pub path: std::path::PathBuf,
+    /// Why.
+    pub cause: String,
+}
+
+impl Warning {
+    pub(crate) fn new(path: &std::path::Path, cause: &std::io::Error) -> Self {
+        Warning { path: path.to_owned(), cause: cause.to_string() }
+    }
+}
+
 /// The result of an audit.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
@@ -232,5 +247,5 @@ pub struct Report {
     /// Sessions that ended on a curable failure, in order of files, at most [`LISTED`].
     pub ended: Vec<Ended>,
     /// What could not be read, and why.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }

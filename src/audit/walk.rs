@@ -13,7 +13,7 @@ use super::entry::{self, Author, Entry};
 use super::follow::{Follower, Step};
 use super::judge::{Judge, PiSays};
 use super::lines::Lines;
-use super::report::{Ended, Example, Group, LISTED, Next, PiCount, Totals};
+use super::report::{Ended, Example, Group, LISTED, Next, PiCount, Totals, Warning};
 use super::time;
 use crate::{Decision, REWRITE_PREFIX as PREFIX};
 
@@ -35,7 +35,7 @@ pub(crate) struct Findings {
     pub(crate) totals: Totals,
     pub(crate) groups: BTreeMap<(String, String), Group>,
     pub(crate) ended: Vec<Ended>,
-    pub(crate) warnings: Vec<(usize, String)>,
+    pub(crate) warnings: Vec<(usize, Warning)>,
 }
 
 /// Reads files, one at a time, with the same buffers.
@@ -53,7 +53,7 @@ pub(crate) struct Walker<'a> {
     numbers: HashMap<String, usize>,
     recent: VecDeque<(u64, usize, Ended)>,
     ended: Vec<Ended>,
-    warnings: Vec<(usize, String)>,
+    warnings: Vec<(usize, Warning)>,
     key: String,
     answers: Vec<PiSays>,
 }
@@ -96,7 +96,7 @@ impl<'a> Walker<'a> {
             Ok(()) => self.totals.files += 1,
             Err(error) => {
                 self.totals.unreadable += 1;
-                self.warnings.push((number, format!("{}: {error}", path.display())));
+                self.warnings.push((number, Warning::new(path, &error)));
             }
         }
     }
@@ -148,7 +148,9 @@ impl<'a> Walker<'a> {
             let turn = head.author == Author::Model;
             let open = !self.follower.is_idle();
             let failed = turn && entry::may_have_failed(bytes, &self.stop_reason);
-            if !failed && !(open && (turn || head.place.is_none())) {
+            let concerns = |place| turn && self.follower.concerns(place, bytes);
+            let matters = failed || (open && head.place.is_none_or(concerns));
+            if !matters {
                 self.totals.turns += u64::from(turn);
                 self.totals.unknown_types += u64::from(!head.known_kind);
                 if let Some(place) = head.place.filter(|_| open) {
@@ -282,7 +284,8 @@ impl<'a> Walker<'a> {
         if is_first {
             group.example = Some(example());
         }
-        let step = Step::Failure { model, group: number, time: clock };
+        let name = entry.text("model").unwrap_or_default();
+        let step = Step::Failure { model, name, group: number, time: clock };
         let Some(failure) = self.follower.step(entry.place, step, &mut self.groups) else { return };
         if ruling.decision == Decision::Stop {
             return;
