@@ -7,7 +7,7 @@ use std::borrow::Cow;
 pub fn replace_lone_surrogates(json: &[u8]) -> Cow<'_, [u8]> {
     let mut fixed: Option<Vec<u8>> = None;
     let mut from = 0;
-    while let Some(found) = memchr::memchr(b'\\', &json[from..]) {
+    while let Some(found) = json.get(from..).and_then(|rest| memchr::memchr(b'\\', rest)) {
         let at = from + found;
         from = at + 2;
         let Some(unit) = escaped_unit(json, at) else { continue };
@@ -18,9 +18,6 @@ pub fn replace_lone_surrogates(json: &[u8]) -> Cow<'_, [u8]> {
                 fixed.get_or_insert_with(|| json.to_vec())[at + 2..at + 6].copy_from_slice(b"fffd");
             }
             _ => {}
-        }
-        if from >= json.len() {
-            break;
         }
     }
     fixed.map_or(Cow::Borrowed(json), Cow::Owned)

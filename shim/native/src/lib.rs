@@ -1,0 +1,55 @@
+//! The reference as a node module. It converts and never decides; lists keep the crossing cheap.
+//!
+//! Messages and payloads travel as JSON texts, so that both engines read the very same input.
+
+use napi_derive::napi;
+use pi_retry_forced::json::replace_lone_surrogates;
+use pi_retry_forced::{Failure, Profile, StatusSource, ThinkingText};
+use serde_json::{Map, Value, json};
+
+fn read(text: &str) -> napi::Result<Value> {
+    serde_json::from_slice(&replace_lone_surrogates(text.as_bytes())).map_err(|e| napi::Error::from_reason(e.to_string()))
+}
+
+fn judge(message: &Map<String, Value>, profile: Profile) -> Value {
+    let verdict = pi_retry_forced::classify(&Failure::from_json(message), profile);
+    json!({
+        "verdict": verdict.decision.as_str(),
+        "rule": verdict.rule,
+        "status": verdict.status,
+        "statusFrom": verdict.status_from.map(StatusSource::as_str),
+    })
+}
+
+/// The verdicts on a JSON array of messages, as a JSON array. `profile` is `upstream`, `patch` or `full`.
+#[napi]
+pub fn classify(messages: String, profile: String) -> napi::Result<String> {
+    let profile = Profile::ALL.into_iter().find(|p| p.as_str() == profile);
+    let profile = profile.ok_or_else(|| napi::Error::from_reason("no such profile"))?;
+    let messages = read(&messages)?;
+    let list = messages.as_array().ok_or_else(|| napi::Error::from_reason("not a JSON array"))?;
+    let none = Map::new();
+    Ok(Value::from_iter(list.iter().map(|m| judge(m.as_object().unwrap_or(&none), profile))).to_string())
+}
+
+/// The texts with the 503 prefix, each once.
+#[napi]
+pub fn rewrite(texts: Vec<String>) -> Vec<String> {
+    texts.iter().map(|text| pi_retry_forced::rewrite(text).into_owned()).collect()
+}
+
+/// The texts with each request id replaced by a line break.
+#[napi]
+pub fn cut_request_ids(texts: Vec<String>) -> Vec<String> {
+    texts.iter().map(|text| pi_retry_forced::cut_request_ids(text).into_owned()).collect()
+}
+
+/// The payloads of a JSON array without thinking, `null` where there is nothing to take out; with `drop` its text goes
+/// too, and the request's `thinking` parameter.
+#[napi]
+pub fn strip(payloads: String, drop: bool) -> napi::Result<String> {
+    let text = if drop { ThinkingText::Drop } else { ThinkingText::Keep };
+    let payloads = read(&payloads)?;
+    let list = payloads.as_array().ok_or_else(|| napi::Error::from_reason("not a JSON array"))?;
+    Ok(Value::from_iter(list.iter().map(|p| pi_retry_forced::strip(p, text).unwrap_or(Value::Null))).to_string())
+}
