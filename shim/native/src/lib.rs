@@ -32,6 +32,12 @@ pub fn classify(messages: String, profile: String) -> napi::Result<String> {
     Ok(Value::from_iter(list.iter().map(|m| judge(m.as_object().unwrap_or(&none), profile))).to_string())
 }
 
+/// All rules with their examples, as a JSON array.
+#[napi]
+pub fn rules() -> String {
+    Value::from_iter(pi_retry_forced::rules::all().iter().map(pi_retry_forced::rule_json)).to_string()
+}
+
 /// The texts with the 503 prefix, each once.
 #[napi]
 pub fn rewrite(texts: Vec<String>) -> Vec<String> {
