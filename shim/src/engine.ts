@@ -130,14 +130,20 @@ function counts(status: number | null): Uint8Array {
 	return known;
 }
 
+const OVERFLOWS = Uint8Array.from(DATA.rules, ({ decision }) => (decision === "overflow" ? 1 : 0));
+
 let finder: RuleFinder | undefined;
 
 function decide(text: string, status: number | null): [Verdict["verdict"], string] {
 	finder ??= new RuleFinder(DATA.rules);
-	const found = finder.find(text, counts(status));
+	const cut = cutRequestIds(text);
+	const counting = counts(status);
+	// pi looks for an overflow in the whole text, so what it finds there is found here too.
+	let found = finder.find(text, cut === text ? counting : OVERFLOWS);
 	const first = (decision: Rule["decision"]) => found.find((rule) => rule.decision === decision);
 	const overflow = first("overflow");
 	if (overflow && !NON_OVERFLOW.some((pattern) => pattern.test(text))) return ["stop", overflow.id];
+	if (cut !== text) found = finder.find(cut, counting);
 	const repair = first("repair");
 	if (repair) return ["repair", repair.id];
 	// A short wait that the server names shows that a limit is none of the lasting ones.
@@ -161,6 +167,6 @@ export function classify(message: Record<string, unknown>, observed?: unknown): 
 	const status = readStatus(message, text, observed);
 	const [verdict, rule] = text.startsWith(PREFIX)
 		? (["retry", "already-rewritten"] as const)
-		: decide(cutRequestIds(text), status.status);
+		: decide(text, status.status);
 	return { verdict, rule, ...status };
 }

@@ -12,7 +12,6 @@ import {
 	symlinkSync,
 	writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -50,7 +49,7 @@ function assertNoSignature(pi: Pi, index: number): void {
 	assert.ok(!/SIG-ONE|SEALED|"signature"|redacted_thinking/.test(text), `request ${index} has a signature`);
 	for (const message of body.messages ?? []) assert.notEqual(message.content.length, 0);
 	const roles = (body.messages ?? []).map((message) => message.role).filter((role) => role !== "system");
-	roles.forEach((role, at) => assert.notEqual(role, roles[at - 1], "roles alternate"));
+	for (const [at, role] of roles.entries()) assert.notEqual(role, roles[at - 1], "roles alternate");
 }
 
 /** Runs one prompt and tells what came of it. */
@@ -69,7 +68,7 @@ async function once(
 const PERMANENT: [name: string, answer: () => Answer, retriedBy0742?: boolean][] = [
 	[
 		"a permanent 400",
-		() => failed(400, "Unknown parameter: 'reasoning_depth'. (request id: 2026112912000050345678AbCdEfGh)"),
+		() => failed(400, "Unknown parameter: 'reasoning_depth'. (request id: 20261129120000123456789AbCdEfGh)"),
 	],
 	["a 401", () => failed(401, "invalid x-api-key")],
 	["a 404", () => failed(404, "model: no such model")],
@@ -97,7 +96,8 @@ for (const release of RELEASES) {
 
 			it(`${api}: an unknown 5xx is retried by its status`, async () => {
 				const script = [failed(522, "origin did not answer"), ok("fine")];
-				assert.equal((await once({ release, api, script, extensions: [] })).requests, 1);
+				// The SDKs of 0.74.2 send again by themselves.
+				if (!isOld) assert.equal((await once({ release, api, script, extensions: [] })).requests, 1);
 				const { requests, out } = await once({ release, api, script });
 				assert.equal(requests, 2);
 				assert.equal(out, "fine\n");
@@ -307,7 +307,8 @@ for (const release of RELEASES) {
 			const setup = {
 				release,
 				api: "google-generative-ai",
-				script: [failed(400, "No way"), ok()],
+				// Without a status nothing in this text speaks for another attempt; a 503 would.
+				script: [{ status: 400, body: { error: { message: "No way" } } }, ok()],
 				extensions: [join(HERE, "extensions", "busy.ts"), SHIM],
 			};
 			for (const when of ["during", "before", "after"]) {
@@ -450,8 +451,8 @@ for (const release of RELEASES) {
 }
 
 describe("pi that decides by status", { concurrency: 2 }, () => {
-	// A copy of 1.6.0 whose classifier asks `errorStatus` first, as the patch makes it; an extension sets the field.
-	const root = mkdtempSync(join(tmpdir(), "pi-retry-forced-patched-"));
+	// A copy of 1.6.0, beside the original because its dependencies are there, whose classifier asks `errorStatus` first, as the patch makes it; an extension sets the field.
+	const root = mkdtempSync(join(HERE, "node_modules", "patched-"));
 	after(() => rmSync(root, { recursive: true, force: true }));
 	const source = join(HERE, "node_modules", "pi-1.6.0");
 	mkdirSync(join(root, "dist"), { recursive: true });

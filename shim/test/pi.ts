@@ -93,8 +93,11 @@ export class Pi {
 		const retry = { enabled: true, maxRetries: 3, baseDelayMs: 5 };
 		this.write("settings.json", { retry, ...setup.settings });
 		if (setup.config !== undefined) this.write("retry-forced.json", setup.config);
-		if (setup.projectConfig !== undefined)
+		if (setup.projectConfig !== undefined) {
+			// Something that pi asks trust for; a project without it counts as trusted.
+			writeFileSync(join(this.project, ".pi", "settings.json"), "{}");
 			writeFileSync(join(this.project, ".pi", "retry-forced.json"), JSON.stringify(setup.projectConfig));
+		}
 		return this;
 	}
 

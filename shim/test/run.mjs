@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const pinned = `${here}node_modules/node-${process.platform}-${process.arch}/bin/node`;
 const node = existsSync(pinned) ? pinned : process.execPath;
-const args = process.argv.slice(2);
-if (args[0] === "--test" && !args.some((arg) => arg.endsWith(".ts")))
+const args = ["--import", `${here}hooks.mjs`, ...process.argv.slice(2)];
+if (args.includes("--test") && !args.some((arg) => arg.endsWith(".ts")))
 	args.push(...readdirSync(here).filter((name) => name.endsWith(".test.ts")));
 const { status, error } = spawnSync(node, args, { cwd: here, stdio: "inherit" });
 if (error) console.error(`${node}: ${error.message}`);
