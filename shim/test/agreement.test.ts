@@ -108,12 +108,14 @@ describe("the extension and the reference", () => {
 				[false, stripThinking],
 				[true, dropThinking],
 			] as const) {
-				const reference: unknown[] = JSON.parse(native.strip(json, drop));
-				for (const [index, payload] of batch.entries()) {
+				// The same object is what "nothing to take out" means here.
+				const results = batch.map((payload) => {
 					const stripped = own(payload);
-					// The same object is what "nothing to take out" means here.
-					assert.deepEqual(stripped === payload ? null : stripped, reference[index], JSON.stringify(payload));
-				}
+					return stripped === payload ? null : stripped;
+				});
+				// Equal texts are equal values; only where they differ is it worth while to look for the place.
+				const reference = native.strip(json, drop);
+				if (JSON.stringify(results) !== reference) assert.deepEqual(results, JSON.parse(reference));
 			}
 		}
 	});
