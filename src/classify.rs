@@ -2,11 +2,11 @@
 
 use crate::failure::{Failure, cut_request_ids, is_rewritten};
 use crate::matcher::Pattern;
-use crate::rules::{self, Rule, RuleDecision, Tier};
+use crate::rules::{self, Rule, RuleDecision, Tier, When};
 use crate::scan::{MIN_NEEDLE, Scanner};
 use crate::verdict::{Decision, Verdict};
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 /// Which sources of a status are read and which rules count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,8 +42,8 @@ impl Profile {
     }
 
     fn engine(self) -> &'static Engine {
-        static ENGINES: LazyLock<[Engine; 3]> = LazyLock::new(|| Profile::ALL.map(Engine::new));
-        &ENGINES[self as usize]
+        static ENGINES: [OnceLock<Engine>; 3] = [const { OnceLock::new() }; 3];
+        ENGINES[self as usize].get_or_init(|| Engine::new(self))
     }
 }
 
@@ -88,14 +88,9 @@ pub fn classify(failure: &Failure, profile: Profile) -> Verdict {
 /// A profile's rules, ready to be looked for in one pass over the text.
 struct Engine {
     rules: Vec<&'static Rule>,
-    /// Patterns with the index of their rule.
-    patterns: Vec<(&'static Pattern, usize)>,
-    /// One scan finds the needles of all patterns.
-    needles: Scanner,
-    /// For each needle the index of its pattern, and whether finding it is matching.
-    found: Vec<(u16, bool)>,
-    /// Patterns without needles, or with very short ones, are tried on every text.
-    unprompted: Vec<u16>,
+    /// What pi calls an overflow it finds in the whole text, so these are looked for before ids are cut out.
+    overflow: Finder,
+    others: Finder,
     /// What pi itself takes out of its overflow list; see [`NON_OVERFLOW`].
     non_overflow: Vec<Pattern>,
 }
@@ -106,71 +101,132 @@ pub const NON_OVERFLOW: &[&str] = &["^(?:throttling error|service unavailable):"
 impl Engine {
     fn new(profile: Profile) -> Self {
         let rules: Vec<&Rule> = rules::all().iter().filter(|r| profile.has(r.tier)).collect();
-        let patterns: Vec<_> =
-            rules.iter().enumerate().flat_map(|(i, r)| r.patterns.iter().map(move |p| (p, i))).collect();
-        assert!(patterns.len() <= Hits::ROOM, "more patterns than the set of hits has room for");
-        let (mut texts, mut found, mut unprompted) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, (pattern, _)) in (0_u16..).zip(&patterns) {
-            match pattern.needles() {
-                Some(needles) if needles.any_of.iter().all(|n| n.len() >= MIN_NEEDLE) => {
-                    found.extend(needles.any_of.iter().map(|_| (index, needles.exact)));
-                    texts.extend(needles.any_of.iter().map(String::as_str));
-                }
-                _ => unprompted.push(index),
-            }
-        }
-        let needles = Scanner::new(texts);
+        let is_overflow = |rule: &Rule| rule.decision == RuleDecision::Overflow;
+        let overflow = Finder::new(&rules, is_overflow);
+        let others = Finder::new(&rules, |rule| !is_overflow(rule));
         let non_overflow = NON_OVERFLOW.iter().map(|p| Pattern::new(p).expect("in the subset")).collect();
-        Self { rules, patterns, needles, found, unprompted, non_overflow }
+        Self { rules, overflow, others, non_overflow }
     }
 
     fn decide(&self, text: &str, status: Option<u16>, cut_ids: bool) -> (Decision, &'static str) {
-        let whole = self.hits(text);
-        // pi looks for an overflow in the whole text, so what it finds there is found here too.
-        if let Some(rule) = whole.iter().map(|i| self.rules[i]).find(|r| r.decision == RuleDecision::Overflow)
+        let transient = status.is_some_and(is_transient_status);
+        if let Some(rule) = self.overflow.first(text, |_| true).get(Kind::Overflow)
             && !self.non_overflow.iter().any(|p| p.is_match(text))
         {
-            return (Decision::Stop, &rule.id);
+            return (Decision::Stop, &self.rules[rule].id);
         }
-        let hits = match cut_ids.then(|| cut_request_ids(text)) {
-            Some(Cow::Owned(cut)) => self.hits(&cut),
-            _ => whole,
+        let text = if cut_ids { cut_request_ids(text) } else { Cow::Borrowed(text) };
+        // A transient status is a reason of its own.
+        let counts = |rule: usize| {
+            let rule = self.rules[rule];
+            rule.counts(status) && !(transient && rule.decision == RuleDecision::Retry)
         };
-        let of = |decision: RuleDecision| {
-            hits.iter().map(|i| self.rules[i]).filter(move |r| r.decision == decision && r.counts(status))
-        };
-        if let Some(rule) = of(RuleDecision::Repair).next() {
-            return (Decision::Repair, &rule.id);
+        let first = self.others.first(&text, counts);
+        let id = |rule: usize| self.rules[rule].id.as_str();
+        if let Some(rule) = first.get(Kind::Repair) {
+            return (Decision::Repair, id(rule));
         }
-        let unconditional = |r: &&Rule| r.when.contains(&rules::When::Any);
-        let short_wait = of(RuleDecision::Wait).next();
-        if let Some(rule) = of(RuleDecision::Stop).find(|r| short_wait.is_none() || unconditional(r)) {
-            return (Decision::Stop, &rule.id);
+        let conditional = first.get(Kind::StopIf).filter(|_| first.get(Kind::Wait).is_none());
+        if let Some(rule) = first.get(Kind::Stop).into_iter().chain(conditional).min() {
+            return (Decision::Stop, id(rule));
         }
-        if status.is_some_and(is_transient_status) {
-            return (Decision::Retry, "transient-status");
-        }
-        match (of(RuleDecision::Retry).next(), status) {
-            (Some(rule), _) => (Decision::Retry, &rule.id),
+        match (first.get(Kind::Retry), status) {
+            _ if transient => (Decision::Retry, "transient-status"),
+            (Some(rule), _) => (Decision::Retry, id(rule)),
             (None, Some(_)) => (Decision::Stop, "permanent-status"),
             (None, None) => (Decision::Stop, "no-evidence"),
         }
     }
+}
 
-    /// The rules that match the text, by index.
-    fn hits(&self, text: &str) -> Hits {
-        let mut hits = Hits::default();
-        // A pattern that is more than its needles is tried once, however often they occur.
-        let mut tried = Hits::default();
-        let mut look = |index: u16, exact: bool| {
-            let (pattern, rule) = self.patterns[usize::from(index)];
-            if hits.contains(rule) || tried.contains(index.into()) {
-                return;
+/// What the order of decision tells apart.
+#[derive(Clone, Copy)]
+enum Kind {
+    Overflow,
+    Repair,
+    /// A permanent condition whatever the status.
+    Stop,
+    /// A permanent condition for some statuses, which a short wait outweighs.
+    StopIf,
+    Wait,
+    Retry,
+}
+
+impl Kind {
+    fn of(rule: &Rule) -> Self {
+        match rule.decision {
+            RuleDecision::Overflow => Self::Overflow,
+            RuleDecision::Repair => Self::Repair,
+            RuleDecision::Stop if rule.when.contains(&When::Any) => Self::Stop,
+            RuleDecision::Stop => Self::StopIf,
+            RuleDecision::Wait => Self::Wait,
+            RuleDecision::Retry => Self::Retry,
+        }
+    }
+}
+
+/// Of each kind the first rule that matches.
+struct First([u16; 6]);
+
+impl First {
+    const NONE: u16 = u16::MAX;
+
+    fn get(&self, kind: Kind) -> Option<usize> {
+        Some(self.0[kind as usize]).filter(|rule| *rule != Self::NONE).map(usize::from)
+    }
+}
+
+/// Patterns, and one scan that tells which of them are worth trying.
+struct Finder {
+    patterns: Vec<Entry>,
+    needles: Scanner,
+    /// For each needle the index of its pattern, and whether finding it is matching.
+    found: Vec<(u16, bool)>,
+    /// Patterns without needles, or with very short ones, are tried on every text.
+    unprompted: Vec<u16>,
+}
+
+struct Entry {
+    pattern: &'static Pattern,
+    rule: u16,
+    kind: Kind,
+}
+
+impl Finder {
+    /// The patterns of the rules that are wanted; their indices are those of the whole list.
+    fn new(rules: &[&'static Rule], wanted: impl Fn(&Rule) -> bool) -> Self {
+        let mut patterns = Vec::new();
+        let (mut texts, mut found, mut unprompted) = (Vec::new(), Vec::new(), Vec::new());
+        for (rule_index, rule) in (0_u16..).zip(rules).filter(|(_, rule)| wanted(rule)) {
+            for pattern in &rule.patterns {
+                let index = u16::try_from(patterns.len()).expect("fewer patterns than u16 counts");
+                patterns.push(Entry { pattern, rule: rule_index, kind: Kind::of(rule) });
+                match pattern.needles() {
+                    Some(needles) if needles.any_of.iter().all(|n| n.len() >= MIN_NEEDLE) => {
+                        found.extend(needles.any_of.iter().map(|_| (index, needles.exact)));
+                        texts.extend(needles.any_of.iter().map(String::as_str));
+                    }
+                    _ => unprompted.push(index),
+                }
             }
-            if exact || pattern.is_match(text) {
-                hits.insert(rule);
-            } else {
-                tried.insert(index.into());
+        }
+        assert!(patterns.len() <= Tried::ROOM, "more patterns than there is room for");
+        Self { patterns, needles: Scanner::new(texts), found, unprompted }
+    }
+
+    /// The first rule of each kind that counts and matches.
+    fn first(&self, text: &str, counts: impl Fn(usize) -> bool) -> First {
+        let mut first = First([First::NONE; 6]);
+        // A pattern that is more than its needles is tried once, however often they occur.
+        let mut tried = Tried::default();
+        let mut look = |index: u16, exact: bool| {
+            let &Entry { pattern, rule, kind } = &self.patterns[usize::from(index)];
+            let best = &mut first.0[kind as usize];
+            if rule < *best
+                && counts(usize::from(rule))
+                && (exact || (tried.insert(index.into()) && pattern.is_match(text)))
+            {
+                *best = rule;
             }
         };
         for index in &self.unprompted {
@@ -180,34 +236,22 @@ impl Engine {
             let (index, exact) = self.found[needle];
             look(index, exact);
         });
-        hits
+        first
     }
 }
 
-/// A small set of indices.
+/// Which patterns were tried.
 #[derive(Default)]
-struct Hits {
-    words: [u64; Hits::WORDS],
-}
+struct Tried([u64; Tried::ROOM / 64]);
 
-impl Hits {
-    const WORDS: usize = 16;
-    /// How many rules or patterns a profile may have.
-    const ROOM: usize = Self::WORDS * 64;
+impl Tried {
+    const ROOM: usize = 1024;
 
-    fn insert(&mut self, index: usize) {
-        self.words[index / 64] |= 1 << (index % 64);
-    }
-
-    fn contains(&self, index: usize) -> bool {
-        self.words[index / 64] & (1 << (index % 64)) != 0
-    }
-
-    fn iter(&self) -> impl Iterator<Item = usize> {
-        (0..Self::ROOM).step_by(64).zip(self.words).flat_map(|(base, word)| {
-            std::iter::successors(Some(word), |w| Some(w & w.wrapping_sub(1)))
-                .take_while(|w| *w != 0)
-                .map(move |w| base + w.trailing_zeros() as usize)
-        })
+    /// Whether this is the first time.
+    fn insert(&mut self, index: usize) -> bool {
+        let (word, bit) = (&mut self.0[index / 64], 1 << (index % 64));
+        let first = *word & bit == 0;
+        *word |= bit;
+        first
     }
 }

@@ -20,6 +20,7 @@
 use crate::needles::{Needles, needles};
 use regex::Regex;
 use std::fmt;
+use std::sync::OnceLock;
 
 /// What JavaScript's `.` stands for, as a class of whole characters: a character outside the BMP is two units there.
 const DOT: &str = r"(?u-i:[^\n\r\x{2028}\x{2029}\x{10000}-\x{10FFFF}])";
@@ -37,7 +38,9 @@ const NO_DIGIT_AFTER: &str = "(?![0-9])";
 pub struct Pattern {
     written: String,
     js: String,
-    rust: Regex,
+    /// The expression in Rust's syntax; compiled when first needed, since most runs need few of them.
+    source: String,
+    rust: OnceLock<Regex>,
     needles: Option<Needles>,
 }
 
@@ -48,13 +51,17 @@ impl Pattern {
     /// When it uses anything outside the subset; the error names the pattern and the place.
     pub fn new(written: &str) -> Result<Self, PatternError> {
         let translated = translate(written)?;
-        let rust = Regex::new(&format!("(?i-u){}", translated.rust));
-        let rust = rust.map_err(|e| PatternError::new(written, 0, e.to_string()))?;
         // Letter case is the scan's business: one text for each literal is enough.
         let mut parser = regex_syntax::ParserBuilder::new().utf8(false).unicode(false).build();
         let lower = parser.parse(&translated.rust.to_ascii_lowercase());
         let lower = lower.map_err(|e| PatternError::new(written, 0, e.to_string()))?;
-        Ok(Self { written: written.to_owned(), js: translated.js, rust, needles: needles(&lower) })
+        Ok(Self {
+            written: written.to_owned(),
+            js: translated.js,
+            source: format!("(?i-u){}", translated.rust),
+            rust: OnceLock::new(),
+            needles: needles(&lower),
+        })
     }
 
     /// The pattern as JavaScript source, for the flag `i`.
@@ -69,12 +76,12 @@ impl Pattern {
 
     /// Whether the text contains a match.
     pub fn is_match(&self, text: &str) -> bool {
-        self.rust.is_match(text)
+        self.regex().is_match(text)
     }
 
     /// The compiled expression; group 1 exists where the pattern captures.
     pub(crate) fn regex(&self) -> &Regex {
-        &self.rust
+        self.rust.get_or_init(|| Regex::new(&self.source).expect("parsed when the pattern was made"))
     }
 
     /// Texts that a match cannot be without.

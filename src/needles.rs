@@ -20,10 +20,15 @@ pub(crate) fn needles(hir: &Hir) -> Option<Needles> {
     let known = study(hir);
     let edges = hir.properties().look_set().is_empty();
     if let Some(all) = known.exact.as_ref().filter(|all| is_useful(all)) {
-        return Some(Needles { any_of: all.iter().cloned().collect(), exact: edges });
+        return Some(Needles { any_of: shortest(all), exact: edges });
     }
-    let best = known.best?;
-    Some(Needles { any_of: best.into_iter().collect(), exact: false })
+    Some(Needles { any_of: shortest(&known.best?), exact: false })
+}
+
+/// Without the texts that contain another one of the set: finding that one is enough.
+fn shortest(texts: &Texts) -> Vec<String> {
+    let contains_other = |text: &&String| texts.iter().any(|other| other != *text && text.contains(other.as_str()));
+    texts.iter().filter(|text| !contains_other(text)).cloned().collect()
 }
 
 type Texts = BTreeSet<String>;
