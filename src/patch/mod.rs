@@ -138,7 +138,9 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<Pa
     for (index, file) in files.iter().enumerate() {
         let edited = match classifier::edit(file, target) {
             // What a part shows is no reason to refuse a file.
-            Err(_) | Ok(None) if file.is_partial() => classifier::edit(&Parsed::new(file.source), target),
+            Err(_) | Ok(None) if source::classifier_part(file.source).is_some() => {
+                classifier::edit(&Parsed::new(file.source), target)
+            }
             edited => edited,
         };
         classifiers.extend(edited?.map(|edited| (index, edited)));
@@ -182,10 +184,11 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<Pa
 }
 
 fn parse_one(source: &Source) -> Parsed<'_> {
-    match source::classifier_part(source) {
-        Some(part) => Parsed::part(source, part),
-        None => Parsed::new(source),
+    if let Some(part) = source::classifier_part(source) {
+        return Parsed::part(source, part);
     }
+    let provider = source::provider_part(source).map(|part| Parsed::part(source, part));
+    provider.filter(|part| !part.root().has_error()).unwrap_or_else(|| Parsed::new(source))
 }
 
 /// Parses files, on all processors: parsing is nearly all of the time that a patch takes.

@@ -89,10 +89,24 @@ pub(super) fn worth_parsing(text: &str) -> bool {
     WORTH_PARSING.iter().any(|words| occurs(text, words))
 }
 
+/// Files above this size are parsed in part where that suffices.
+const LARGE: usize = 1 << 18;
+
+/// The part of a large chunk that has to be parsed for a provider that has the status helper's neighbour in the same chunk:
+/// from there to the end, since modules stand behind those that they import. It must parse without an error.
+pub(super) fn provider_part(source: &Source) -> Option<Range<usize>> {
+    let text = source.text.as_str();
+    if source.dialect != Dialect::Minified || text.len() < LARGE || occurs(text, &[CLASSIFIER]) {
+        return None;
+    }
+    let start = text.find("function extractStatus")?;
+    let others = ["?\"aborted\":\"error\"", "pi_messages_response_failure", "export{"];
+    others.iter().all(|other| text.find(other).is_none_or(|at| at > start)).then_some(start..text.len())
+}
+
 /// The part of a large chunk that has to be parsed for the classifier, if no other edit concerns the chunk: from the function
 /// before the pattern lists to a little behind the classifier. Megabytes of other code stand around it.
 pub(super) fn classifier_part(source: &Source) -> Option<Range<usize>> {
-    const LARGE: usize = 1 << 18;
     const BEHIND: usize = 1 << 12;
     let text = source.text.as_str();
     if source.dialect != Dialect::Minified || text.len() < LARGE {

@@ -25,11 +25,6 @@ impl<'s> Parsed<'s> {
         Self { source, tree: parse(source, Some(part)), partial: true }
     }
 
-    /// Whether only a part of the file was parsed.
-    pub(super) fn is_partial(&self) -> bool {
-        self.partial
-    }
-
     /// The root of the tree.
     pub(super) fn root(&self) -> Node<'_> {
         self.tree.root_node()
