@@ -8,7 +8,8 @@ use pi_retry_forced::{Failure, Profile, StatusSource, ThinkingText};
 use serde_json::{Map, Value, json};
 
 fn read(text: &str) -> napi::Result<Value> {
-    serde_json::from_slice(&replace_lone_surrogates(text.as_bytes())).map_err(|e| napi::Error::from_reason(e.to_string()))
+    serde_json::from_slice(&replace_lone_surrogates(text.as_bytes()))
+        .map_err(|e| napi::Error::from_reason(e.to_string()))
 }
 
 fn judge(message: &Map<String, Value>, profile: Profile) -> Value {
