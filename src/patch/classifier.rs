@@ -67,7 +67,7 @@ pub(super) fn edit(file: &Parsed<'_>, target: &Classifier) -> Result<Option<Edit
     if below(function, "property_identifier").into_iter().any(|node| file.text(node) == FIELD)
         || file.mentions(render::FRAME)
     {
-        return Err(Kind::AlreadyPatched { file: file.source.path.clone(), by: patcher() }.into());
+        return Err(Kind::AlreadyPatched { file: file.source.path.clone(), by: patcher(file) }.into());
     }
     let found =
         find(file, function).ok_or_else(|| misplaced(EDIT, &file.source.path, "met a function of another shape"))?;

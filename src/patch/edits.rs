@@ -106,8 +106,7 @@ pub(super) fn field(file: &Parsed<'_>) -> Result<Option<Replacement>> {
         body.into_iter().filter(is).collect()
     };
     if !property(FIELD).is_empty() {
-        let by = format!("a {FIELD} of its own on AssistantMessage");
-        return Err(Kind::AlreadyPatched { file: file.source.path.clone(), by }.into());
+        return Err(Kind::AlreadyPatched { file: file.source.path.clone(), by: patcher(file) }.into());
     }
     let message = only(property("errorMessage"), EDIT, &file.source.path)?;
     let end =
@@ -150,7 +149,7 @@ pub(super) fn helper(file: &Parsed<'_>) -> Result<Option<Home>> {
     }
     let extract = only(found, HELPER_EDIT, path)?;
     if file.mentions(HELPER) {
-        return Err(Kind::AlreadyPatched { file: path.clone(), by: patcher() }.into());
+        return Err(Kind::AlreadyPatched { file: path.clone(), by: patcher(file) }.into());
     }
     let name = extract.child_by_field_name("name").map(|name| file.text(name)).unwrap_or_default();
     let cast = if file.source.language == Language::TypeScript { " as SdkErrorShape" } else { "" };
@@ -207,9 +206,12 @@ pub(super) fn helper_declaration(file: &Parsed<'_>) -> Result<Replacement> {
     Ok(Replacement::insert(start, text))
 }
 
-/// Who patched a file in which the helper's name is met.
-pub(super) fn patcher() -> String {
-    "pi-retry-forced".to_owned()
+/// Who patched a file, by the names that are met there.
+pub(super) fn patcher(file: &Parsed<'_>) -> String {
+    match [HELPER, super::render::FRAME].iter().any(|name| file.mentions(name)) {
+        true => "pi-retry-forced".to_owned(),
+        false => format!("something else that brought {FIELD}"),
+    }
 }
 
 /// The calls after which a failed assistant message knows its status: one in each catch block that ends such a message.

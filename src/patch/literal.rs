@@ -27,9 +27,9 @@ fn hex(chars: &mut std::str::Chars<'_>, digits: usize) -> Option<char> {
     (text.len() == digits).then(|| u32::from_str_radix(&text, 16).ok()).flatten().and_then(char::from_u32)
 }
 
-/// A string literal: double quotes, but single ones where that saves escapes, as formatters do.
+/// A string literal: double quotes, but single ones where that saves escapes, as upstream's formatter does.
 pub(super) fn quote(value: &str) -> String {
-    let quote = if value.contains('"') && !value.contains('\'') { '\'' } else { '"' };
+    let quote = if value.matches('"').count() > value.matches('\'').count() { '\'' } else { '"' };
     let mut literal = String::with_capacity(value.len() + 2);
     literal.push(quote);
     for char in value.chars() {
@@ -50,16 +50,22 @@ pub(super) fn quote(value: &str) -> String {
 /// A regular expression literal with flag `i`.
 pub(super) fn regex(source: &str) -> String {
     let mut literal = String::from("/");
+    let mut class = false;
     let mut chars = source.chars();
     while let Some(char) = chars.next() {
         match char {
             '\\' => {
                 literal.push('\\');
                 literal.extend(chars.next());
+                continue;
             }
-            '/' => literal.push_str("\\/"),
-            char => literal.push(char),
+            // A slash ends the literal, but not within a class.
+            '/' if !class => literal.push('\\'),
+            '[' => class = true,
+            ']' => class = false,
+            _ => {}
         }
+        literal.push(char);
     }
     literal + "/i"
 }
@@ -75,12 +81,14 @@ mod tests {
             assert_eq!(unescape(&literal[1..literal.len() - 1]).as_deref(), Some(value));
         }
         assert_eq!(quote(r#"a"b"#), r#"'a"b'"#);
+        assert_eq!(quote(r#"a"b'"#), r#""a\"b'""#);
+        assert_eq!(quote(r#"a"b'""#), r#"'a"b\'"'"#);
         assert_eq!(unescape(r"\x41\u00e9\q"), None);
         assert_eq!(unescape(r"\x41\u00e9\/").as_deref(), Some("Aé/"));
     }
 
     #[test]
     fn regular_expressions() {
-        assert_eq!(regex("http/?2 \\/ [/]"), "/http\\/?2 \\/ [\\/]/i");
+        assert_eq!(regex("http/?2 \\/ [/\\]/] /"), "/http\\/?2 \\/ [/\\]/] \\//i");
     }
 }

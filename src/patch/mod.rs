@@ -136,7 +136,14 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<Pa
     // The classifier first: it is what a patched or an adapted package is recognised by.
     let mut classifiers = Vec::new();
     for (index, file) in files.iter().enumerate() {
-        classifiers.extend(classifier::edit(file, target)?.map(|edited| (index, edited)));
+        let edited = match classifier::edit(file, target) {
+            // What a part shows is no reason to refuse a file.
+            Err(_) | Ok(None) if source::classifier_part(file.source).is_some() => {
+                classifier::edit(&Parsed::new(file.source), target)
+            }
+            edited => edited,
+        };
+        classifiers.extend(edited?.map(|edited| (index, edited)));
     }
     let (classifier, edited) = edits::only(classifiers, classifier::EDIT, place)?;
     replacements[classifier].extend(edited.replacements);
@@ -176,12 +183,20 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<Pa
     })
 }
 
+fn parse_one(source: &Source) -> Parsed<'_> {
+    if let Some(part) = source::classifier_part(source) {
+        return Parsed::part(source, part);
+    }
+    let provider = source::provider_part(source).map(|part| Parsed::part(source, part));
+    provider.filter(|part| !part.root().has_error()).unwrap_or_else(|| Parsed::new(source))
+}
+
 /// Parses files, on all processors: parsing is nearly all of the time that a patch takes.
 fn parse<'s>(sources: &[&'s Source]) -> Vec<Parsed<'s>> {
     let next = AtomicUsize::new(0);
     let parse_next = || {
         let index = next.fetch_add(1, Ordering::Relaxed);
-        sources.get(index).map(|source| (index, Parsed::new(source)))
+        sources.get(index).map(|source| (index, parse_one(source)))
     };
     let work = || std::iter::from_fn(parse_next).collect::<Vec<_>>();
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(sources.len());

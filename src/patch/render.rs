@@ -126,7 +126,11 @@ pub(super) fn constants(
         for line in headline(name).map(|line| comment(line, file.source.dialect)).unwrap_or_default() {
             text += &format!("{line}\n");
         }
-        text += &format!("const {name} = {value};");
+        let line = format!("const {name} = {value};");
+        let first = line.lines().next().unwrap_or_default();
+        // The formatter breaks behind the equals sign where that is the only place.
+        let broken = file.source.dialect == Dialect::Written && columns(first) > WIDTH;
+        text += &if broken { line.replacen("= ", "=\n\t", 1) } else { line };
     }
     Replacement::insert(statement.end_byte(), text)
 }
@@ -213,6 +217,31 @@ pub(super) fn body(target: &Classifier, constants: &[String], message: &str, tex
     writer.text
 }
 
+/// The width of a line as upstream's formatter counts it.
+fn columns(line: &str) -> usize {
+    const TAB: usize = 3;
+    line.chars().map(|char| if char == '\t' { TAB } else { 1 }).sum()
+}
+
+/// The parts of a condition that `&&` joins outside parentheses.
+fn conjuncts(condition: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut start, mut depth) = (0, 0);
+    for (at, char) in condition.char_indices() {
+        match char {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '&' if depth == 0 && condition[at..].starts_with("&& ") => {
+                parts.push(condition[start..at].trim_end());
+                start = at + "&& ".len();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&condition[start..]);
+    parts
+}
+
 /// Writes statements of a function body.
 struct Writer {
     text: String,
@@ -253,7 +282,21 @@ impl Writer {
                 self.line(&format!("if ({condition})"));
                 self.line(&format!("    return {value};"));
             }
-            Dialect::Written => self.line(&format!("if ({condition}) return {value};")),
+            Dialect::Written => {
+                let line = format!("if ({condition}) return {value};");
+                let head = format!("if ({condition})");
+                if columns(&format!("\t{line}")) <= WIDTH {
+                    self.line(&line);
+                } else if columns(&format!("\t{head}")) <= WIDTH {
+                    self.line(&head);
+                    self.line(&format!("\treturn {value};"));
+                } else {
+                    self.line("if (");
+                    self.line(&format!("\t{}", conjuncts(condition).join(" &&\n\t\t")));
+                    self.line(")");
+                    self.line(&format!("\treturn {value};"));
+                }
+            }
             Dialect::Minified => self.text += &format!("if({condition})return {value};"),
         }
     }

@@ -1,8 +1,10 @@
 //! The files that are edited: read from a package's `dist`, from the bundle of the command, or rebuilt from source maps.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
+use memchr::memmem;
 use serde::Deserialize;
 
 use super::error::{Kind, Result};
@@ -63,10 +65,13 @@ impl Source {
     }
 }
 
+/// The start of the classifier.
+const CLASSIFIER: &str = "function isRetryableAssistantError(";
+
 /// Words of which each file that some edit concerns holds at least one group. Files without are not parsed, which is all that
 /// this list does: a bundle has megabytes of other code.
 const WORTH_PARSING: &[&[&str]] = &[
-    &["function isRetryableAssistantError"],
+    &[CLASSIFIER],
     &["interface AssistantMessage "],
     &["function extractStatus"],
     &["formatProviderError(norm: "],
@@ -75,11 +80,48 @@ const WORTH_PARSING: &[&[&str]] = &[
     &["pi_messages_response_failure"],
 ];
 
+fn occurs(text: &str, words: &[&str]) -> bool {
+    words.iter().all(|word| memmem::find(text.as_bytes(), word.as_bytes()).is_some())
+}
+
 /// Whether some edit may concern a file.
 pub(super) fn worth_parsing(text: &str) -> bool {
-    WORTH_PARSING
-        .iter()
-        .any(|words| words.iter().all(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some()))
+    WORTH_PARSING.iter().any(|words| occurs(text, words))
+}
+
+/// Files above this size are parsed in part where that suffices.
+const LARGE: usize = 1 << 18;
+
+/// The part of a large chunk that has to be parsed for a provider that has the status helper's neighbour in the same chunk:
+/// from there to the end, since modules stand behind those that they import. It must parse without an error.
+pub(super) fn provider_part(source: &Source) -> Option<Range<usize>> {
+    let text = source.text.as_str();
+    if source.dialect != Dialect::Minified || text.len() < LARGE || occurs(text, &[CLASSIFIER]) {
+        return None;
+    }
+    let start = text.find("function extractStatus")?;
+    let others = ["?\"aborted\":\"error\"", "pi_messages_response_failure", "export{"];
+    others.iter().all(|other| text.find(other).is_none_or(|at| at > start)).then_some(start..text.len())
+}
+
+/// The part of a large chunk that has to be parsed for the classifier, if no other edit concerns the chunk: from the function
+/// before the pattern lists to a little behind the classifier. Megabytes of other code stand around it.
+pub(super) fn classifier_part(source: &Source) -> Option<Range<usize>> {
+    const BEHIND: usize = 1 << 12;
+    let text = source.text.as_str();
+    if source.dialect != Dialect::Minified || text.len() < LARGE {
+        return None;
+    }
+    let mut places = memmem::find_iter(text.as_bytes(), CLASSIFIER);
+    let (classifier, None) = (places.next()?, places.next()) else { return None };
+    let others = WORTH_PARSING.iter().filter(|words| **words != [CLASSIFIER]);
+    if others.into_iter().any(|words| occurs(text, words)) {
+        return None;
+    }
+    let lists = memmem::find(text.as_bytes(), b"RETRYABLE_PROVIDER_LIMIT_ERROR_PATTERN=")?;
+    let start = memmem::rfind(&text.as_bytes()[..lists], b"function ")?;
+    let end = (classifier + BEHIND..).find(|end| text.is_char_boundary((*end).min(text.len())))?;
+    (start < classifier).then(|| start..end.min(text.len()))
 }
 
 /// Reads the files below `folder` of a package that some edit may concern, sorted by path.

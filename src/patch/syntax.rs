@@ -1,6 +1,6 @@
 //! Syntax trees of JavaScript and TypeScript, and the few questions that the edits ask of them.
 
-use tree_sitter::{Node, Parser, Tree};
+use tree_sitter::{Node, Parser, Point, Tree};
 
 use super::source::{Language, Source};
 
@@ -9,20 +9,20 @@ pub(super) struct Parsed<'s> {
     /// The file.
     pub(super) source: &'s Source,
     tree: Tree,
+    /// Whether the tree is that of a part of the file.
+    partial: bool,
 }
 
 impl<'s> Parsed<'s> {
     /// Parses a file. Damaged text gives a tree with error nodes, in which the edits then find no place.
     pub(super) fn new(source: &'s Source) -> Self {
-        let language = match source.language {
-            Language::JavaScript => tree_sitter_javascript::LANGUAGE,
-            Language::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
-        };
-        let mut parser = Parser::new();
-        parser.set_language(&language.into()).expect("the grammars are built against this version of tree-sitter");
-        let tree =
-            parser.parse(&source.text, None).expect("a parser with a language and without a deadline gives a tree");
-        Self { source, tree }
+        Self { source, tree: parse(source, None), partial: false }
+    }
+
+    /// Parses a part of a file; positions are those in the whole file. Whether the part makes sense alone is for the
+    /// caller to find out, by what is found in it.
+    pub(super) fn part(source: &'s Source, part: std::ops::Range<usize>) -> Self {
+        Self { source, tree: parse(source, Some(part)), partial: true }
     }
 
     /// The root of the tree.
@@ -52,8 +52,11 @@ impl<'s> Parsed<'s> {
         places.into_iter().filter_map(move |at| self.root().descendant_for_byte_range(at, at + word.len()))
     }
 
-    /// Whether an identifier of this name occurs anywhere.
+    /// Whether an identifier of this name occurs anywhere; in a part, whether these letters occur in the whole file.
     pub(super) fn mentions(&self, name: &str) -> bool {
+        if self.partial {
+            return memchr::memmem::find(self.source.text.as_bytes(), name.as_bytes()).is_some();
+        }
         self.words(name).any(|node| node.kind().ends_with("identifier") && self.text(node) == name)
     }
 
@@ -84,6 +87,26 @@ impl<'s> Parsed<'s> {
         let arguments = node.child_by_field_name("arguments")?;
         (self.text(called) == name).then(|| named(arguments))
     }
+}
+
+fn parse(source: &Source, part: Option<std::ops::Range<usize>>) -> Tree {
+    let language = match source.language {
+        Language::JavaScript => tree_sitter_javascript::LANGUAGE,
+        Language::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+    };
+    let mut parser = Parser::new();
+    parser.set_language(&language.into()).expect("the grammars are built against this version of tree-sitter");
+    if let Some(part) = part {
+        // Rows and columns are not asked for; only their order must be right.
+        let range = tree_sitter::Range {
+            start_byte: part.start,
+            end_byte: part.end,
+            start_point: Point::new(0, part.start),
+            end_point: Point::new(0, part.end),
+        };
+        parser.set_included_ranges(&[range]).expect("one range is in order");
+    }
+    parser.parse(&source.text, None).expect("a parser with a language and without a deadline gives a tree")
 }
 
 /// The named children of a node, comments excepted.

@@ -88,7 +88,17 @@ fn a_package_that_carries_a_status_of_its_own() {
     let error = copy
         .edit("dist/types.d.ts", "    errorMessage?: string;", "    errorMessage?: string;\n    errorStatus?: number;")
         .error();
-    assert!(error.contains("dist/types.d.ts is patched already by"), "{error}");
+    assert!(error.starts_with("dist/types.d.ts is patched already by something else"), "{error}");
+
+    let copy = Copy::new();
+    let error = copy
+        .edit(
+            "dist/utils/retry.js",
+            "    const errorMessage = message.errorMessage;",
+            "    if (message.errorStatus) return true;",
+        )
+        .error();
+    assert!(error.starts_with("dist/utils/retry.js is patched already by something else"), "{error}");
 }
 
 #[test]

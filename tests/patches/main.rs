@@ -4,6 +4,7 @@ mod apply;
 mod bad_input;
 mod messages;
 mod packages;
+mod rendering;
 mod sources;
 
 use apply::Project;

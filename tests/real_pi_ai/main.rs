@@ -1,9 +1,13 @@
-//! The real thing: pi-ai 1.6.0, unpatched and patched, run through its own provider modules against a failing relay.
+//! The real thing against a failing relay: pi-ai 1.6.0 run through its own provider modules, and the command pi 1.6.0,
+//! unpatched, patched and reverted.
+
+mod command;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use pi_retry_forced::patch::{self, Classifier};
 use pi_retry_forced::upstream::{Name, Package};
@@ -41,8 +45,13 @@ fn scenarios() -> Vec<(&'static str, Option<u16>, String)> {
     scenarios
 }
 
-/// The pinned pi-ai and Node, installed once for all runs.
+/// The pinned packages, installed once for all tests and runs.
 fn installed() -> PathBuf {
+    static INSTALLED: OnceLock<PathBuf> = OnceLock::new();
+    INSTALLED.get_or_init(install).clone()
+}
+
+fn install() -> PathBuf {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real-pi-ai");
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("real-pi-ai");
     let read = |folder: &Path, name: &str| fs::read(folder.join(name)).ok();
@@ -57,6 +66,11 @@ fn installed() -> PathBuf {
         fs::copy(from.join("package-lock.json"), done).expect("a mark");
     }
     to
+}
+
+/// The pinned Node: pi needs a newer one than this project does.
+fn node(installed: &Path) -> PathBuf {
+    installed.join("node_modules/.bin").join(if cfg!(windows) { "node.cmd" } else { "node" })
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -80,8 +94,7 @@ fn run(installed: &Path, package: &Path) -> BTreeMap<(String, String), Value> {
             None => json!({ "name": name }),
         })
         .collect();
-    let program = installed.join("node_modules/.bin").join(if cfg!(windows) { "node.cmd" } else { "node" });
-    let mut command = Command::new(program);
+    let mut command = Command::new(node(installed));
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real-pi-ai/run.mjs"));
     command.arg(package).arg(json!(scenarios).to_string());
     // Credentials, proxies and settings of the machine stay out.
