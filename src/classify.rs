@@ -1,6 +1,6 @@
 //! The order of decision: one engine, three profiles.
 
-use crate::failure::{Failure, cut_request_ids, is_rewritten};
+use crate::failure::{FRAME, Failure, PI_FRAME, cut_request_ids, is_rewritten};
 use crate::matcher::Pattern;
 use crate::rules::{self, Rule, RuleDecision, Tier, When};
 use crate::scan::{MIN_NEEDLE, Scanner};
@@ -74,7 +74,8 @@ pub fn classify(failure: &Failure, profile: Profile) -> Verdict {
     };
     let found = match profile {
         Profile::Full => failure.any_status(text),
-        Profile::Upstream | Profile::Patch => failure.framed_status(text),
+        Profile::Patch => failure.framed_status(text, &FRAME),
+        Profile::Upstream => failure.framed_status(text, &PI_FRAME),
     };
     let status = found.map(|(status, _)| status);
     let (decision, rule) = if profile != Profile::Upstream && is_rewritten(text) {

@@ -98,10 +98,10 @@ impl Failure {
         self.text.as_deref().filter(|text| self.stop_reason == "error" && !text.is_empty())
     }
 
-    /// The status by the sources that every profile reads: `errorStatus`, then the text's frame.
-    pub(crate) fn framed_status(&self, text: &str) -> Option<(u16, StatusSource)> {
+    /// The status by the sources that a patched pi-ai reads: `errorStatus`, then the text's frame.
+    pub(crate) fn framed_status(&self, text: &str, frame: &Pattern) -> Option<(u16, StatusSource)> {
         let message = self.error_status.map(|s| (s, StatusSource::Message));
-        message.or_else(|| text_frame(text).map(|s| (s, StatusSource::Text)))
+        message.or_else(|| text_frame(text, frame).map(|s| (s, StatusSource::Text)))
     }
 
     /// The status by all sources, first that applies. An HTTP 400 whose body names another status is judged by that.
@@ -109,7 +109,7 @@ impl Failure {
         let structured = self.error_status.map(|s| (s, StatusSource::Message));
         let structured = structured.or_else(|| self.diagnostics_status.map(|s| (s, StatusSource::Diagnostics)));
         let outer = structured
-            .or_else(|| text_frame(text).map(|s| (s, StatusSource::Text)))
+            .or_else(|| text_frame(text, &FRAME).map(|s| (s, StatusSource::Text)))
             .or_else(|| self.observed.map(|s| (s, StatusSource::Observed)));
         match outer {
             Some((400, source)) => match body::read(text).number {
@@ -138,7 +138,7 @@ fn number(value: &Value) -> Option<u16> {
     u16::try_from(status).ok().filter(|s| is_failure(u64::from(*s)))
 }
 
-/// The ways in which a status stands at the start of a text, up to its first digit. Digits anywhere else are an id, a
+/// The ways in which pi and usual wrappers put a status at the start of a text, up to its first digit. Digits anywhere else are an id, a
 /// limit, an index or a model's name, never a status.
 pub const FRAME_LEADS: &[&str] = &[
     // `400 {…`, `400: {…`, `429 Too Many Requests: …`
@@ -163,13 +163,20 @@ pub const FRAME_LEADS: &[&str] = &[
 /// What may follow the three digits of a frame.
 pub const FRAME_END: &str = r#"(?:[\t\n\r :;<>{}()\[\]"'/|]|, |：|，|$)"#;
 
-/// The text frame as one pattern; group 1 is the status.
+/// pi's own frames, for the submission to upstream: `400 …`, `400: …`, `<provider> API error (400): …` and
+/// `Unknown: 400: …`. Group 1 is the status.
+pub static PI_FRAME: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(r"^(?:[a-z0-9_ .-]+ api error \(|unknown: )?([45][0-9]{2})(?:[\t\n\r :)]|$)")
+        .expect("the frame is in the subset, a test says")
+});
+
+/// pi's own frames and the usual wrappers as one pattern; group 1 is the status.
 pub static FRAME: LazyLock<Pattern> = LazyLock::new(|| {
     let leads = FRAME_LEADS.join("|");
     Pattern::new(&format!("^(?:{leads})([45][0-9]{{2}}){FRAME_END}")).expect("the frame is in the subset, a test says")
 });
 
-fn text_frame(text: &str) -> Option<u16> {
+fn text_frame(text: &str, frame: &Pattern) -> Option<u16> {
     // Most texts start with the status itself, and most others with nothing like a frame.
     let bytes = text.as_bytes();
     if let [a @ b'4'..=b'5', b @ b'0'..=b'9', c @ b'0'..=b'9', rest @ ..] = bytes {
@@ -181,7 +188,7 @@ fn text_frame(text: &str) -> Option<u16> {
     }
     // The match ends with the status and at most two characters that are no digits; finding it is far cheaper than
     // asking for the group.
-    let found = FRAME.regex().find(text)?.as_str().trim_end_matches(|c: char| !c.is_ascii_digit());
+    let found = frame.regex().find(text)?.as_str().trim_end_matches(|c: char| !c.is_ascii_digit());
     found.get(found.len() - 3..)?.parse().ok()
 }
 

@@ -20,7 +20,8 @@ mod verdict;
 pub use classify::{NON_OVERFLOW, Profile, TRANSIENT_CLIENT_STATUSES, classify, is_transient_status};
 pub use export::{rule_json, shim_module};
 pub use failure::{
-    FRAME, FRAME_END, FRAME_LEADS, Failure, REQUEST_ID, REQUEST_ID_FORMS, REWRITE_PREFIX, StatusSource, cut_request_ids,
+    FRAME, FRAME_END, FRAME_LEADS, Failure, PI_FRAME, REQUEST_ID, REQUEST_ID_FORMS, REWRITE_PREFIX, StatusSource,
+    cut_request_ids,
 };
 pub use matcher::{Pattern, PatternError};
 pub use rewrite::{rewrite, unrewritten};

@@ -1,5 +1,8 @@
 //! Generated files are committed and must be fresh. `PI_RETRY_FORCED_BLESS=1 cargo test --test generated` rewrites them.
 
+use pi_retry_forced::Profile;
+use pi_retry_forced::patch::{self, Classifier};
+use pi_retry_forced::upstream::{Cache, Name, Release};
 use std::path::Path;
 
 fn assert_fresh(path: &str, wanted: &str) {
@@ -15,4 +18,17 @@ fn assert_fresh(path: &str, wanted: &str) {
 #[test]
 fn the_shims_rules_are_fresh() {
     assert_fresh("shim/src/rules.generated.ts", &pi_retry_forced::shim_module());
+}
+
+/// The committed patches are what `patch` writes for the newest release. The one of the bundled command has another
+/// ending, since patch-package refuses a folder with a patch for a package that the project does not have.
+#[test]
+fn the_committed_patches_are_fresh() {
+    for (name, ending) in [(Name::PiAi, ""), (Name::PiCodingAgent, ".txt")] {
+        let release = Release::newest(name);
+        let package = Cache::user().and_then(|cache| cache.package(release, &mut |_| {})).expect("the newest release");
+        let set = patch::make(&package, &Classifier::of(Profile::Patch)).expect("a release that can be patched");
+        assert_eq!(set.warnings, Vec::<String>::new());
+        assert_fresh(&format!("patches/{}{ending}", set.file_name()), &set.to_patch());
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::classify::Profile;
-use crate::failure::{FRAME, REWRITE_PREFIX};
+use crate::failure::{FRAME, PI_FRAME, REWRITE_PREFIX};
 use crate::rules::{self, Rule, RuleDecision, When};
 use crate::upstream::Era;
 
@@ -83,7 +83,7 @@ impl Classifier {
             .map(|pattern| (pattern.clone(), successor(pattern)))
             .collect();
         Self {
-            frame: FRAME.js().to_owned(),
+            frame: if profile == Profile::Upstream { PI_FRAME.js() } else { FRAME.js() }.to_owned(),
             own_prefix: (profile != Profile::Upstream).then(|| REWRITE_PREFIX.to_owned()),
             groups,
             superseded,
