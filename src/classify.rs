@@ -89,8 +89,11 @@ pub fn classify(failure: &Failure, profile: Profile) -> Verdict {
 /// A profile's rules, ready to be looked for in one pass over the text.
 struct Engine {
     rules: Vec<&'static Rule>,
+    /// Most texts have no id, and one look for everything does.
+    all: Finder,
     /// What pi calls an overflow it finds in the whole text, so these are looked for before ids are cut out.
     overflow: Finder,
+    /// And the others in what is left.
     others: Finder,
     /// What pi itself takes out of its overflow list; see [`NON_OVERFLOW`].
     non_overflow: Vec<Pattern>,
@@ -106,23 +109,30 @@ impl Engine {
         let overflow = Finder::new(&rules, is_overflow);
         let others = Finder::new(&rules, |rule| !is_overflow(rule));
         let non_overflow = NON_OVERFLOW.iter().map(|p| Pattern::new(p).expect("in the subset")).collect();
-        Self { rules, overflow, others, non_overflow }
+        let all = Finder::new(&rules, |_| true);
+        Self { rules, all, overflow, others, non_overflow }
     }
 
     fn decide(&self, text: &str, status: Option<u16>, cut_ids: bool) -> (Decision, &'static str) {
         let transient = status.is_some_and(is_transient_status);
-        if let Some(rule) = self.overflow.first(text, |_| true).get(Kind::Overflow)
-            && !self.non_overflow.iter().any(|p| p.is_match(text))
-        {
-            return (Decision::Stop, &self.rules[rule].id);
-        }
-        let text = if cut_ids { cut_request_ids(text) } else { Cow::Borrowed(text) };
         // A transient status is a reason of its own.
         let counts = |rule: usize| {
             let rule = self.rules[rule];
             rule.counts(status) && !(transient && rule.decision == RuleDecision::Retry)
         };
-        let first = self.others.first(&text, counts);
+        let cut = if cut_ids { cut_request_ids(text) } else { Cow::Borrowed(text) };
+        let (overflow, first) = match &cut {
+            Cow::Borrowed(_) => {
+                let first = self.all.first(text, counts);
+                (first.get(Kind::Overflow), first)
+            }
+            Cow::Owned(cut) => (self.overflow.first(text, counts).get(Kind::Overflow), self.others.first(cut, counts)),
+        };
+        if let Some(rule) = overflow
+            && !self.non_overflow.iter().any(|p| p.is_match(text))
+        {
+            return (Decision::Stop, &self.rules[rule].id);
+        }
         let id = |rule: usize| self.rules[rule].id.as_str();
         if let Some(rule) = first.get(Kind::Repair) {
             return (Decision::Repair, id(rule));

@@ -45,7 +45,21 @@ fn is_useful(texts: &Texts) -> bool {
 }
 
 /// Words that most error bodies contain tell nothing.
-const COMMON: &[&str] = &["\"code\"", "code", "error", "invalid", "message", "model", "request", "upstream"];
+const COMMON: &[&str] = &[
+    "\"code\"",
+    "are not supported",
+    "code",
+    "error",
+    "failed",
+    "invalid",
+    "is not supported",
+    "message",
+    "model",
+    "not supported",
+    "request",
+    "upstream",
+    "was not supported",
+];
 
 /// Longer is better, common words are worst; among equals, fewer.
 fn better(a: Option<Texts>, b: Option<Texts>) -> Option<Texts> {

@@ -90,10 +90,18 @@ fn slot(window: u32) -> usize {
     (window.wrapping_mul(0x9E37_79B1) >> (32 - SLOTS_LOG2)) as usize
 }
 
+/// Words that most error bodies contain: no four bytes of theirs tell anything.
+const COMMON: &str = "\"error\" \"message\" \"type\" \"code\" \"param\" request supported upstream unexpected invalid \
+                      status code (no body) model response provider failed";
+
 /// Where the needle's rarest four bytes start, going by how common letters are in English.
 fn telling_window(needle: &[u8]) -> usize {
-    const COMMON: &[u8] = b" etaoinsrhldcumfpgwybvkxjqz_\"'.:-";
-    let weight = |byte: &u8| COMMON.iter().position(|c| *c == byte.to_ascii_lowercase()).unwrap_or(COMMON.len());
-    let rarity = |at: &usize| needle[*at..*at + MIN_NEEDLE].iter().map(weight).sum::<usize>();
+    const LETTERS: &[u8] = b" etaoinsrhldcumfpgwybvkxjqz_\"'.:-";
+    let weight = |byte: &u8| LETTERS.iter().position(|c| c == byte).unwrap_or(LETTERS.len());
+    let rarity = |at: &usize| {
+        let window = &needle[*at..*at + MIN_NEEDLE];
+        let common = COMMON.as_bytes().windows(MIN_NEEDLE).any(|known| known == window);
+        if common { 0 } else { window.iter().map(weight).sum::<usize>() }
+    };
     (0..=needle.len() - MIN_NEEDLE).max_by_key(rarity).unwrap_or(0)
 }
