@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { CompactionGuard } from "./compaction.ts";
 import { agentDir, type Config, isMode, isProxied, loadConfig, type Mode } from "./config.ts";
-import { classify, cutRequestIds, PREFIX, type Verdict } from "./engine.ts";
+import type { Verdict } from "./engine.ts";
 import { type FailedMessage, Host } from "./host.ts";
 import { type Outcome, Report } from "./report.ts";
 import { dropThinking, stripThinking } from "./strip.ts";
@@ -35,6 +35,9 @@ export class Shim {
 	config: Config = loadConfig(undefined).config;
 	report = new Report();
 	readonly host = new Host();
+	/** Engine and rules, loaded when they are needed: sessions without a failure start without them. */
+	#engine?: typeof import("./engine.ts");
+	#loading?: Promise<void>;
 	readonly wire = new Wire();
 	readonly guard = new CompactionGuard();
 	/** Set by `/thinking-sig`, stronger than file and environment. */
@@ -127,11 +130,26 @@ export class Shim {
 		this.wire.stop();
 	}
 
+	/** Loads what judging a failure takes; undefined once that is done. */
+	load(): Promise<void> | undefined {
+		if (this.#engine) return undefined;
+		this.#loading ??= Promise.all([import("./engine.ts"), this.host.load()]).then(([engine]) => {
+			this.#engine = engine;
+		});
+		return this.#loading;
+	}
+
+	get #loaded(): typeof import("./engine.ts") {
+		if (!this.#engine) throw new Error("the rules are not loaded");
+		return this.#engine;
+	}
+
 	/** A new prompt: what was prepared for a retry is void, settings may have changed. */
-	startPrompt(): Promise<void> | undefined {
+	startPrompt(ctx: ExtensionContext): Promise<void> | undefined {
 		this.#dropNext = false;
 		this.#retrySettings = undefined;
-		return this.host.load();
+		// Hosts of before trust was invented (0.79.1) do not wait for a message_end that takes its time.
+		return "isProjectTrusted" in ctx ? undefined : this.load();
 	}
 
 	choose(mode: Mode, ctx: ExtensionContext): void {
@@ -185,6 +203,7 @@ export class Shim {
 	}
 
 	judge(message: Record<string, unknown>, observed: number | undefined): Verdict {
+		const { classify, cutRequestIds } = this.#loaded;
 		const verdict = classify(message, observed);
 		const { retry, stop } = this.config;
 		if (retry.length === 0 && stop.length === 0) return verdict;
@@ -213,7 +232,7 @@ export class Shim {
 		if (piRetries) return ["pi-retries"];
 		if (this.host.overflows(message)) return ["pi-compacts"];
 		if (this.#warnIfRetryIsOff(ctx)) return ["retry-off"];
-		const rewritten: FailedMessage = { ...message, errorMessage: PREFIX + message.errorMessage };
+		const rewritten: FailedMessage = { ...message, errorMessage: this.#loaded.PREFIX + message.errorMessage };
 		// A patched pi asks this field before the text.
 		if ("errorStatus" in message) rewritten.errorStatus = 503;
 		if (!this.host.accepts(rewritten, message.errorMessage)) return ["pi-refuses"];
@@ -284,7 +303,7 @@ export class Shim {
 	async startCompaction(ctx: ExtensionContext): Promise<void> {
 		const { model } = ctx;
 		if (!this.config.compaction || !model || !this.isProxied(model.baseUrl)) return;
-		await this.host.load();
+		await this.load();
 		if (!this.host.endsCompaction) return;
 		this.guard.start(model, (status, body) => {
 			const message = { role: "assistant" as const, stopReason: "error", errorMessage: `${status} ${body}` };

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { PREFIX } from "../src/engine.ts";
+import { cutRequestIds, PREFIX } from "../src/engine.ts";
 import { wordingOf } from "../src/index.ts";
 import { DATA } from "../src/rules.generated.ts";
 import { FakePi, MODEL } from "./fake.ts";
@@ -36,6 +36,7 @@ describe("the rewrite", () => {
 		const pi = await new FakePi().start();
 		assert.equal(await pi.fail(TRANSIENT), PREFIX + TRANSIENT);
 		assert.equal(PREFIX, "503 service unavailable (retry-forced): ");
+		assert.equal(PREFIX, DATA.rewritePrefix);
 	});
 
 	it("leaves permanent conditions untouched", async () => {
@@ -282,15 +283,14 @@ describe("/retry-forced", () => {
 	});
 
 	it("finds the wording of an error", () => {
+		const own = (text: string) => wordingOf(cutRequestIds(text));
 		assert.equal(
-			wordingOf(
-				'400 {"error":{"message":"Odd \\"thing\\" (request id: 20261129120000123456789AbCdEfGh)","code":1}}',
-			),
+			own('400 {"error":{"message":"Odd \\"thing\\" (request id: 20261129120000123456789AbCdEfGh)","code":1}}'),
 			'Odd \\"thing\\"',
 		);
-		assert.equal(wordingOf("400 Odd thing"), "Odd thing");
-		assert.equal(wordingOf("Odd thing, request_id: abc123"), "Odd thing,");
-		assert.equal(wordingOf("relay API error (400): Odd thing"), "Odd thing");
+		assert.equal(own("400 Odd thing"), "Odd thing");
+		assert.equal(own("Odd thing, request_id: abc123"), "Odd thing,");
+		assert.equal(own("relay API error (400): Odd thing"), "Odd thing");
 	});
 });
 
