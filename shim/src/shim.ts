@@ -49,6 +49,9 @@ export class Shim {
 	#dropNext = false;
 	/** Models that demanded their thinking back. */
 	#keep = new Set<unknown>();
+	/** Models whose requests were rejected; a virtual model sends to them under another name. */
+	#rejecting = new Set<unknown>();
+	#shown?: string;
 	#said = new Set<string>();
 	#trusted = false;
 	#retrySettings?: RetrySettings;
@@ -85,7 +88,9 @@ export class Shim {
 	}
 
 	showStatus(ctx: ExtensionContext): void {
-		if (ctx.hasUI) ctx.ui.setStatus(ENTRY, this.stripping ? "thinking signatures stripped" : undefined);
+		const text = this.stripping ? "thinking signatures stripped" : undefined;
+		if (ctx.hasUI && text !== this.#shown) ctx.ui.setStatus(ENTRY, text);
+		this.#shown = text;
 	}
 
 	reload(ctx: ExtensionContext): void {
@@ -108,6 +113,7 @@ export class Shim {
 		this.#sent = "plain";
 		this.#dropNext = false;
 		this.#keep.clear();
+		this.#rejecting.clear();
 		this.#said.clear();
 		this.#retrySettings = undefined;
 		this.wire.start();
@@ -178,8 +184,8 @@ export class Shim {
 		if (!this.stripping) return undefined;
 		const { model } = payload as { model?: unknown };
 		const { model: selected } = ctx;
-		if (selected?.api !== REPAIRABLE_API || !this.isProxied(selected.baseUrl) || this.#keep.has(model))
-			return undefined;
+		const isRepairable = selected?.api === REPAIRABLE_API && this.isProxied(selected.baseUrl);
+		if ((!isRepairable && !this.#rejecting.has(model)) || this.#keep.has(model)) return undefined;
 		this.#sent = this.#dropNext ? "dropped" : "stripped";
 		this.#dropNext = false;
 		const changed = this.#sent === "dropped" ? dropThinking(payload) : stripThinking(payload);
@@ -229,7 +235,7 @@ export class Shim {
 		if (verdict.verdict === "retry" && !piRetries && answer?.shouldRetry === false) return ["vetoed"];
 		if (verdict.verdict === "repair" && !this.#prepareRepair(message, ctx))
 			return [piRetries ? "useless" : "not-repairable"];
-		if (piRetries) return ["pi-retries"];
+		if (piRetries || verdict.rule === "already-rewritten") return ["pi-retries"];
 		if (this.host.overflows(message)) return ["pi-compacts"];
 		if (this.#warnIfRetryIsOff(ctx)) return ["retry-off"];
 		const rewritten: FailedMessage = { ...message, errorMessage: this.#loaded.PREFIX + message.errorMessage };
@@ -241,8 +247,9 @@ export class Shim {
 
 	/** Whether the next request will differ from the one that was rejected. */
 	#prepareRepair(message: FailedMessage, ctx: ExtensionContext): boolean {
-		if (message.api !== REPAIRABLE_API) return false;
+		if (message.api !== REPAIRABLE_API || this.#keep.has(message.model)) return false;
 		const sent = this.#sent;
+		this.#rejecting.add(message.model);
 		this.reject(ctx);
 		if (this.mode === "off") return true;
 		if (sent === "dropped") return false;
@@ -295,8 +302,8 @@ export class Shim {
 			patience += Math.min(baseDelayMs * 2 ** attempt, maxAgentDelayMs);
 		if (wait <= patience) return;
 		const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
-		const text2 = `the server asks to wait ${seconds(wait)}, pi's retries end after ${seconds(patience)}`;
-		this.say(ctx, "warning", "wait", `${text2} (retry.baseDelayMs, retry.maxRetries)`);
+		const asked = `the server asks to wait ${seconds(wait)}, pi's retries end after ${seconds(patience)}`;
+		this.say(ctx, "warning", "wait", `${asked} (retry.baseDelayMs, retry.maxRetries)`);
 	}
 
 	/** A compaction begins: its calls pass no hook, so their failures are caught on the way in. */

@@ -360,7 +360,7 @@ for (const release of RELEASES) {
 				const status = pi.records
 					.filter((record) => record.method === "setStatus")
 					.map((record) => record.statusText);
-				assert.equal(status.at(-1), "thinking signatures stripped");
+				assert.deepEqual(status, ["thinking signatures stripped"]);
 
 				await pi.slash("/reload-for-test");
 				assert.match(await pi.slash("/thinking-sig"), /auto; a rejection was seen/);

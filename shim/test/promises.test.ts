@@ -222,6 +222,14 @@ describe("the repair", () => {
 		assert.match(await pi.command("retry-forced"), /nothing \(more\) can be taken out/);
 	});
 
+	it("reaches the physical model behind a virtual one", async () => {
+		const pi = await new FakePi({ provider: "router", id: "auto", api: "virtual", baseUrl: "" }).start();
+		pi.ctx.modelRegistry = { find: () => MODEL as never };
+		assert.equal(await pi.fail(REJECTED, { api: MODEL.api }), PREFIX + REJECTED);
+		assert.notDeepEqual(await pi.send(payload()), payload());
+		assert.deepEqual(await pi.send({ ...payload(), model: "another" }), { ...payload(), model: "another" });
+	});
+
 	it("never strips what demands its reasoning back", async () => {
 		const pi = await new FakePi().start();
 		await pi.command("thinking-sig", "always");
