@@ -8,7 +8,7 @@ export const OUTCOMES = {
 	summary: "made retryable during a compaction",
 	"pi-retries": "left alone, pi retries them by itself",
 	useless: "retried by pi although that cannot help; an extension cannot stop it",
-	"pi-compacts": "left alone, pi takes them for an overflow and compacts",
+	"pi-compacts": "left alone, a context overflow is the business of compaction",
 	"pi-refuses": "left alone, pi's own list of limits names the text and a rewrite would not be retried",
 	vetoed: "left alone, the server says not to retry",
 	"not-repairable": "left alone, a rejection over thinking where nothing (more) can be taken out",

@@ -226,9 +226,10 @@ export class Shim {
 		answer: Answer | undefined,
 		ctx: ExtensionContext,
 	): [Outcome, FailedMessage?] {
-		const piRetries = this.host.retries(message) === true && !this.host.overflows(message);
+		const piRetries = this.host.retries(message) === true;
 		if (verdict.verdict === "stop") {
 			if (verdict.rule === "thinking-must-be-passed-back") this.#keep.add(message.model);
+			if (verdict.rule.startsWith("overflow")) return ["pi-compacts"];
 			return [piRetries ? "useless" : "permanent"];
 		}
 		// The relay's word is about the same request; a repaired one is another.
