@@ -25,27 +25,18 @@ export class Host {
 	#isRetryable?: (message: never) => boolean;
 	#isOverflow?: (message: never, contextWindow?: number) => boolean;
 	#version = "";
-	#loading?: Promise<void>;
 	#learned?: boolean;
 
-	/** Loads pi's functions, once. Hosts have them in memory; nothing is read from anywhere else. */
-	load(): Promise<void> | undefined {
-		if (this.#isRetryable || this.#isOverflow) return undefined;
-		this.#loading ??= this.#load();
-		return this.#loading;
-	}
-
-	async #load(): Promise<void> {
-		try {
-			const { VERSION } = (await import("@earendil-works/pi-coding-agent")) as { VERSION?: unknown };
-			this.#version = String(VERSION);
-			const exports = (await import("@earendil-works/pi-ai")) as unknown as Record<string, unknown>;
-			const { isRetryableAssistantError, isContextOverflow } = exports;
-			if (typeof isRetryableAssistantError === "function") this.#isRetryable = isRetryableAssistantError as never;
-			if (typeof isContextOverflow === "function") this.#isOverflow = isContextOverflow as never;
-		} catch {
-			// A host without these modules cannot be asked.
-		}
+	/** Takes pi's functions; hosts have them in memory. A host without these modules cannot be asked. */
+	async load(): Promise<void> {
+		const [agent, ai] = (await Promise.all([
+			import("@earendil-works/pi-coding-agent").catch(() => ({})),
+			import("@earendil-works/pi-ai").catch(() => ({})),
+		])) as Record<string, unknown>[];
+		this.#version = String(agent.VERSION);
+		const { isRetryableAssistantError, isContextOverflow } = ai;
+		if (typeof isRetryableAssistantError === "function") this.#isRetryable = isRetryableAssistantError as never;
+		if (typeof isContextOverflow === "function") this.#isOverflow = isContextOverflow as never;
 	}
 
 	/** Whether pi would retry this text by itself; undefined where it cannot be asked. */

@@ -6,13 +6,11 @@
 
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { addWording, isMode, MODES, userFile } from "./config.ts";
-import { cutRequestIds } from "./engine.ts";
 import type { FailedMessage } from "./host.ts";
 import { Shim } from "./shim.ts";
 
-/** The part of an error text that says what failed: the longest stretch of its message without an id. */
-export function wordingOf(errorMessage: string): string {
-	const text = cutRequestIds(errorMessage);
+/** The part of an error text, its ids cut out, that says what failed: the longest stretch of its message. */
+export function wordingOf(text: string): string {
 	const message = /"message"\s*:\s*"((?:[^"\\]|\\.)+)"/s.exec(text)?.[1];
 	const parts = (message ?? text.replace(/^[^{"\n]{0,60}?\b[45]\d\d\b[):,]*\s*/, "")).split("\n");
 	return parts.reduce((longest, part) => (part.trim().length > longest.length ? part.trim() : longest), "");
@@ -50,15 +48,14 @@ export default function retryForced(pi: ExtensionAPI): void {
 
 	pi.on("session_start", (event, ctx) => void quietly(() => shim.startSession(event, ctx)));
 	pi.on("session_shutdown", () => void quietly(() => shim.endSession()));
-	// Before the first failure pi's own functions have to be there: old hosts do not wait for a slow message_end.
-	pi.on("before_agent_start", async () => void (await quietly(() => shim.startPrompt())));
+	pi.on("before_agent_start", async (_event, ctx) => void (await quietly(() => shim.startPrompt(ctx))));
 	pi.on("before_provider_request", (event, ctx) => quietly(() => shim.beforeRequest(event.payload, ctx)));
 	pi.on("message_end", (event, ctx) => {
 		return quietly(() => {
 			const message = event.message as unknown as FailedMessage;
 			if (message.role !== "assistant" || message.stopReason !== "error") return undefined;
 			if (typeof message.errorMessage !== "string" || message.errorMessage === "") return undefined;
-			const loading = shim.host.load();
+			const loading = shim.load();
 			const answer = () => {
 				const rewritten = shim.failed(message, ctx);
 				return rewritten && { message: rewritten as never };
@@ -106,7 +103,7 @@ function thinkingState(shim: Shim): string {
 }
 
 async function fullReport(shim: Shim, ctx: ExtensionContext): Promise<string> {
-	await shim.host.load();
+	await shim.load();
 	const baseUrl = ctx.model?.baseUrl;
 	const lines = [`retry-forced: ${shim.report.lines().join("\n")}`, "", thinkingState(shim)];
 	lines.push(`endpoint: ${baseUrl ?? "none"}${shim.isProxied(baseUrl) ? "" : " (no relay: left alone)"}`);
@@ -117,9 +114,10 @@ async function fullReport(shim: Shim, ctx: ExtensionContext): Promise<string> {
 	return lines.join("\n");
 }
 
-function addLast(shim: Shim, list: "retry" | "stop", ctx: ExtensionCommandContext): void {
+async function addLast(shim: Shim, list: "retry" | "stop", ctx: ExtensionCommandContext): Promise<void> {
+	const { cutRequestIds } = await import("./engine.ts");
 	const { last } = shim.report;
-	const wording = last === undefined ? "" : wordingOf(last);
+	const wording = last === undefined ? "" : wordingOf(cutRequestIds(last));
 	if (wording.length < 8) {
 		const why =
 			last === undefined ? "no failed turn in this session" : "its text is too short to tell it from others";

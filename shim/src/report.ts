@@ -8,7 +8,7 @@ export const OUTCOMES = {
 	summary: "made retryable during a compaction",
 	"pi-retries": "left alone, pi retries them by itself",
 	useless: "retried by pi although that cannot help; an extension cannot stop it",
-	"pi-compacts": "left alone, pi takes them for an overflow and compacts",
+	"pi-compacts": "left alone, a context overflow is the business of compaction",
 	"pi-refuses": "left alone, pi's own list of limits names the text and a rewrite would not be retried",
 	vetoed: "left alone, the server says not to retry",
 	"not-repairable": "left alone, a rejection over thinking where nothing (more) can be taken out",
@@ -38,20 +38,22 @@ function shorten(text: string): string {
 export class Report {
 	readonly counts: Partial<Record<Outcome, number>> = {};
 	readonly problems: string[] = [];
-	#failures: Failure[] = [];
+	/** Converted ones and others apart, so that the latter never push out the former. */
+	readonly #kept: Record<"converted" | "others", Failure[]> = { converted: [], others: [] };
 	/** The last failed turn's text, for `/retry-forced add-last`. */
 	last?: string;
 
 	add(outcome: Outcome, verdict: Verdict, model: string, original: string): void {
 		this.counts[outcome] = (this.counts[outcome] ?? 0) + 1;
 		this.last = original;
-		if (outcome === "permanent" || outcome === "pi-retries") return;
-		this.#failures.push({ time: Date.now(), outcome, verdict, model, original: shorten(original) });
-		if (this.#failures.length > KEPT_FAILURES) this.#failures.shift();
+		const list = this.#kept[outcome === "converted" || outcome === "summary" ? "converted" : "others"];
+		list.push({ time: Date.now(), outcome, verdict, model, original: shorten(original) });
+		if (list.length > KEPT_FAILURES) list.shift();
 	}
 
 	problem(text: string): void {
-		if (!this.problems.includes(text) && this.problems.length < KEPT_FAILURES) this.problems.push(text);
+		const short = text.slice(0, 300);
+		if (!this.problems.includes(short) && this.problems.length < KEPT_FAILURES) this.problems.push(short);
 	}
 
 	lines(): string[] {
@@ -61,7 +63,10 @@ export class Report {
 			if (count) lines.push(`${count} failed ${count === 1 ? "turn" : "turns"} ${text}`);
 		}
 		if (lines.length === 0) lines.push("no failed turn in this session");
-		for (const { time, outcome, verdict, model, original } of this.#failures) {
+		const { converted, others } = this.#kept;
+		for (const { time, outcome, verdict, model, original } of [...converted, ...others].sort(
+			(a, b) => a.time - b.time,
+		)) {
 			const status = verdict.status === null ? "no status" : `HTTP ${verdict.status} (${verdict.statusFrom})`;
 			const at = new Date(time).toTimeString().slice(0, 8);
 			lines.push("", `${at} ${model}, ${status}: ${OUTCOMES[outcome]}; rule ${verdict.rule}`, `  ${original}`);

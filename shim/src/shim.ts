@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { CompactionGuard } from "./compaction.ts";
 import { agentDir, type Config, isMode, isProxied, loadConfig, type Mode } from "./config.ts";
-import { classify, cutRequestIds, PREFIX, type Verdict } from "./engine.ts";
+import type { Verdict } from "./engine.ts";
 import { type FailedMessage, Host } from "./host.ts";
 import { type Outcome, Report } from "./report.ts";
 import { dropThinking, stripThinking } from "./strip.ts";
@@ -35,6 +35,9 @@ export class Shim {
 	config: Config = loadConfig(undefined).config;
 	report = new Report();
 	readonly host = new Host();
+	/** Engine and rules, loaded when they are needed: sessions without a failure start without them. */
+	#engine?: typeof import("./engine.ts");
+	#loading?: Promise<void>;
 	readonly wire = new Wire();
 	readonly guard = new CompactionGuard();
 	/** Set by `/thinking-sig`, stronger than file and environment. */
@@ -46,6 +49,9 @@ export class Shim {
 	#dropNext = false;
 	/** Models that demanded their thinking back. */
 	#keep = new Set<unknown>();
+	/** Models whose requests were rejected; a virtual model sends to them under another name. */
+	#rejecting = new Set<unknown>();
+	#shown?: string;
 	#said = new Set<string>();
 	#trusted = false;
 	#retrySettings?: RetrySettings;
@@ -82,7 +88,9 @@ export class Shim {
 	}
 
 	showStatus(ctx: ExtensionContext): void {
-		if (ctx.hasUI) ctx.ui.setStatus(ENTRY, this.stripping ? "thinking signatures stripped" : undefined);
+		const text = this.stripping ? "thinking signatures stripped" : undefined;
+		if (ctx.hasUI && text !== this.#shown) ctx.ui.setStatus(ENTRY, text);
+		this.#shown = text;
 	}
 
 	reload(ctx: ExtensionContext): void {
@@ -105,6 +113,7 @@ export class Shim {
 		this.#sent = "plain";
 		this.#dropNext = false;
 		this.#keep.clear();
+		this.#rejecting.clear();
 		this.#said.clear();
 		this.#retrySettings = undefined;
 		this.wire.start();
@@ -127,11 +136,26 @@ export class Shim {
 		this.wire.stop();
 	}
 
+	/** Loads what judging a failure takes; undefined once that is done. */
+	load(): Promise<void> | undefined {
+		if (this.#engine) return undefined;
+		this.#loading ??= Promise.all([import("./engine.ts"), this.host.load()]).then(([engine]) => {
+			this.#engine = engine;
+		});
+		return this.#loading;
+	}
+
+	get #loaded(): typeof import("./engine.ts") {
+		if (!this.#engine) throw new Error("the rules are not loaded");
+		return this.#engine;
+	}
+
 	/** A new prompt: what was prepared for a retry is void, settings may have changed. */
-	startPrompt(): Promise<void> | undefined {
+	startPrompt(ctx: ExtensionContext): Promise<void> | undefined {
 		this.#dropNext = false;
 		this.#retrySettings = undefined;
-		return this.host.load();
+		// Hosts of before trust was invented (0.79.1) do not wait for a message_end that takes its time.
+		return "isProjectTrusted" in ctx ? undefined : this.load();
 	}
 
 	choose(mode: Mode, ctx: ExtensionContext): void {
@@ -160,8 +184,8 @@ export class Shim {
 		if (!this.stripping) return undefined;
 		const { model } = payload as { model?: unknown };
 		const { model: selected } = ctx;
-		if (selected?.api !== REPAIRABLE_API || !this.isProxied(selected.baseUrl) || this.#keep.has(model))
-			return undefined;
+		const isRepairable = selected?.api === REPAIRABLE_API && this.isProxied(selected.baseUrl);
+		if ((!isRepairable && !this.#rejecting.has(model)) || this.#keep.has(model)) return undefined;
 		this.#sent = this.#dropNext ? "dropped" : "stripped";
 		this.#dropNext = false;
 		const changed = this.#sent === "dropped" ? dropThinking(payload) : stripThinking(payload);
@@ -185,6 +209,7 @@ export class Shim {
 	}
 
 	judge(message: Record<string, unknown>, observed: number | undefined): Verdict {
+		const { classify, cutRequestIds } = this.#loaded;
 		const verdict = classify(message, observed);
 		const { retry, stop } = this.config;
 		if (retry.length === 0 && stop.length === 0) return verdict;
@@ -201,19 +226,20 @@ export class Shim {
 		answer: Answer | undefined,
 		ctx: ExtensionContext,
 	): [Outcome, FailedMessage?] {
-		const piRetries = this.host.retries(message) === true && !this.host.overflows(message);
+		const piRetries = this.host.retries(message) === true;
 		if (verdict.verdict === "stop") {
 			if (verdict.rule === "thinking-must-be-passed-back") this.#keep.add(message.model);
+			if (verdict.rule.startsWith("overflow")) return ["pi-compacts"];
 			return [piRetries ? "useless" : "permanent"];
 		}
 		// The relay's word is about the same request; a repaired one is another.
 		if (verdict.verdict === "retry" && !piRetries && answer?.shouldRetry === false) return ["vetoed"];
 		if (verdict.verdict === "repair" && !this.#prepareRepair(message, ctx))
 			return [piRetries ? "useless" : "not-repairable"];
-		if (piRetries) return ["pi-retries"];
+		if (piRetries || verdict.rule === "already-rewritten") return ["pi-retries"];
 		if (this.host.overflows(message)) return ["pi-compacts"];
 		if (this.#warnIfRetryIsOff(ctx)) return ["retry-off"];
-		const rewritten: FailedMessage = { ...message, errorMessage: PREFIX + message.errorMessage };
+		const rewritten: FailedMessage = { ...message, errorMessage: this.#loaded.PREFIX + message.errorMessage };
 		// A patched pi asks this field before the text.
 		if ("errorStatus" in message) rewritten.errorStatus = 503;
 		if (!this.host.accepts(rewritten, message.errorMessage)) return ["pi-refuses"];
@@ -222,8 +248,9 @@ export class Shim {
 
 	/** Whether the next request will differ from the one that was rejected. */
 	#prepareRepair(message: FailedMessage, ctx: ExtensionContext): boolean {
-		if (message.api !== REPAIRABLE_API) return false;
+		if (message.api !== REPAIRABLE_API || this.#keep.has(message.model)) return false;
 		const sent = this.#sent;
+		this.#rejecting.add(message.model);
 		this.reject(ctx);
 		if (this.mode === "off") return true;
 		if (sent === "dropped") return false;
@@ -276,15 +303,15 @@ export class Shim {
 			patience += Math.min(baseDelayMs * 2 ** attempt, maxAgentDelayMs);
 		if (wait <= patience) return;
 		const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
-		const text2 = `the server asks to wait ${seconds(wait)}, pi's retries end after ${seconds(patience)}`;
-		this.say(ctx, "warning", "wait", `${text2} (retry.baseDelayMs, retry.maxRetries)`);
+		const asked = `the server asks to wait ${seconds(wait)}, pi's retries end after ${seconds(patience)}`;
+		this.say(ctx, "warning", "wait", `${asked} (retry.baseDelayMs, retry.maxRetries)`);
 	}
 
 	/** A compaction begins: its calls pass no hook, so their failures are caught on the way in. */
 	async startCompaction(ctx: ExtensionContext): Promise<void> {
 		const { model } = ctx;
 		if (!this.config.compaction || !model || !this.isProxied(model.baseUrl)) return;
-		await this.host.load();
+		await this.load();
 		if (!this.host.endsCompaction) return;
 		this.guard.start(model, (status, body) => {
 			const message = { role: "assistant" as const, stopReason: "error", errorMessage: `${status} ${body}` };

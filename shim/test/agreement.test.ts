@@ -8,7 +8,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { classify, cutRequestIds, PREFIX } from "../src/engine.ts";
@@ -76,7 +76,24 @@ describe("the extension and the reference", () => {
 	it(`agree on ${COUNT} random messages`, () => {
 		const random = new Random(20261130);
 		const leads = ["", "", "400 ", "400: ", "relay API error (429): ", "Error: 503 ", "status_code=500, ", PREFIX];
-		const statuses = [undefined, undefined, 400, 400, 401, 404, 408, 424, 429, 500, 502, 529, 200, 600, 503.5, "503"];
+		const statuses = [
+			undefined,
+			undefined,
+			400,
+			400,
+			401,
+			404,
+			408,
+			424,
+			429,
+			500,
+			502,
+			529,
+			200,
+			600,
+			503.5,
+			"503",
+		];
 		const verdicts = new Set<string>();
 		for (let done = 0; done < COUNT; done += BATCH) {
 			const batch = Array.from({ length: BATCH }, () => {

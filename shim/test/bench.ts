@@ -23,6 +23,8 @@ const messages = corpus
 	}));
 const fake = await new FakePi().start();
 fake.ctx.hasUI = false;
+// The first failure loads rules and pi's functions, once in a session.
+await fake.fail("read ECONNRESET");
 const end = fake.handlers.get("message_end")?.[0] ?? (() => undefined);
 const request = fake.handlers.get("before_provider_request")?.[0] ?? (() => undefined);
 

@@ -1,19 +1,10 @@
 /** The extension in real releases of pi: the same scripts of failures with it and without it. */
 
 import assert from "node:assert/strict";
-import {
-	copyFileSync,
-	cpSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { PREFIX } from "../src/engine.ts";
 import { FULL, type Pi, RELEASES, type Setup, SHIM, withPi } from "./pi.ts";
@@ -360,7 +351,7 @@ for (const release of RELEASES) {
 				const status = pi.records
 					.filter((record) => record.method === "setStatus")
 					.map((record) => record.statusText);
-				assert.equal(status.at(-1), "thinking signatures stripped");
+				assert.deepEqual(status, ["thinking signatures stripped"]);
 
 				await pi.slash("/reload-for-test");
 				assert.match(await pi.slash("/thinking-sig"), /auto; a rejection was seen/);
@@ -450,37 +441,59 @@ for (const release of RELEASES) {
 	});
 }
 
-describe("pi that decides by status", { concurrency: 2 }, () => {
-	// A copy of 1.6.0, beside the original because its dependencies are there, whose classifier asks `errorStatus` first, as the patch makes it; an extension sets the field.
-	const root = mkdtempSync(join(HERE, "node_modules", "patched-"));
-	after(() => rmSync(root, { recursive: true, force: true }));
-	const source = join(HERE, "node_modules", "pi-1.6.0");
-	mkdirSync(join(root, "dist"), { recursive: true });
-	cpSync(join(source, "dist"), join(root, "dist"), { recursive: true });
-	copyFileSync(join(source, "package.json"), join(root, "package.json"));
-	symlinkSync(join(source, "node_modules"), join(root, "node_modules"));
-	const chunks = join(root, "dist", "bundle", "chunks");
-	const head = "function isRetryableAssistantError(message){";
-	let edited = 0;
-	for (const name of readdirSync(chunks)) {
-		const code = readFileSync(join(chunks, name), "utf8");
-		if (!code.includes(head)) continue;
-		const check = "if(message.errorStatus)return message.errorStatus>=500;";
-		writeFileSync(join(chunks, name), code.replace(head, head + check));
-		edited++;
-	}
-	const extensions = [join(HERE, "extensions", "status.ts"), SHIM];
-	const setup = { release: "1.6.0", packageDir: root, extensions };
+describe("a patched pi", { concurrency: 3 }, () => {
+	// A copy of 1.6.0, beside the original because its dependencies are there, patched by this project's own command.
+	const packages = join(HERE, "node_modules");
+	const source = join(packages, "pi-1.6.0");
+	const setup = { release: "1.6.0", packageDir: "" };
+	const run = (program: string, args: string[], cwd: string) => {
+		// git must not see the repository around the copy, or it takes the paths for the repository's.
+		const env = { ...process.env, GIT_CEILING_DIRECTORIES: packages };
+		const { status, stderr, error } = spawnSync(program, args, { cwd, env, encoding: "utf8" });
+		assert.equal(status, 0, `${program} ${args.join(" ")}: ${error ?? stderr}`);
+	};
 
-	it("the rewrite wins over errorStatus", async () => {
-		assert.equal(edited, 1);
-		const bare = await once({ ...setup, extensions: extensions.slice(0, 1), script: [transient(), ok()] });
-		assert.equal(bare.requests, 1);
-		assert.equal((await once({ ...setup, script: [transient(), ok()] })).requests, 2);
+	before(() => {
+		const root = mkdtempSync(join(packages, "patched-"));
+		setup.packageDir = root;
+		cpSync(join(source, "dist"), join(root, "dist"), { recursive: true });
+		copyFileSync(join(source, "package.json"), join(root, "package.json"));
+		symlinkSync(join(source, "node_modules"), join(root, "node_modules"));
+		const patch = ["patch", "--package", "pi-coding-agent", "--from", root, "--out", root, "--no-verify"];
+		run(process.env.CARGO ?? "cargo", ["run", "--quiet", "--", ...patch], join(SHIM, ".."));
+		const name = readdirSync(root).find((file) => file.endsWith(".patch")) ?? "";
+		// The paths in the patch start with a/node_modules/@earendil-works/pi-coding-agent.
+		run("git", ["apply", "-p4", name], root);
+	});
+	after(() => rmSync(setup.packageDir, { recursive: true, force: true }));
+
+	it("retries by itself, and the extension leaves it alone and says that it can go", async () => {
+		const script = [transient(), failed(522, "no"), ok("fine")];
+		assert.equal((await once({ ...setup, extensions: [], script })).requests, 3);
+		await withPi({ ...setup, script }, async (pi) => {
+			pi.open();
+			await pi.prompt("go");
+			assert.equal(pi.relay.asked.length, 3);
+			assert.ok(!pi.saved().some((message) => message.errorMessage?.startsWith(PREFIX)));
+			assert.match(await pi.slash("/retry-forced"), /you can remove pi-retry-forced/);
+		});
 		assert.equal((await once({ ...setup, script: [failed(401, "no key"), ok()] })).requests, 1);
 	});
 
-	it("signature repair still works", async () => {
+	it("lets the rewrite win over errorStatus", async () => {
+		await withPi(
+			{ ...setup, config: { retry: ["mystery hiccup"] }, script: [failed(400, "Mystery hiccup"), ok()] },
+			async (pi) => {
+				await pi.print();
+				assert.equal(pi.relay.asked.length, 2);
+				const [first] = pi.saved();
+				assert.ok(first.errorMessage?.startsWith(PREFIX));
+				assert.equal(first.errorStatus, 503);
+			},
+		);
+	});
+
+	it("has its signatures repaired all the same", async () => {
 		await withPi({ ...setup, script: [toolTurn(), rejection(), ok("fine")] }, async (pi) => {
 			await pi.print();
 			assert.equal(pi.stdout, "fine\n");

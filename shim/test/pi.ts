@@ -36,6 +36,7 @@ export interface Message {
 	role: string;
 	stopReason?: string;
 	errorMessage?: string;
+	errorStatus?: number;
 	content: { type: string; text?: string }[];
 }
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { PREFIX } from "../src/engine.ts";
+import { cutRequestIds, PREFIX } from "../src/engine.ts";
 import { wordingOf } from "../src/index.ts";
 import { DATA } from "../src/rules.generated.ts";
 import { FakePi, MODEL } from "./fake.ts";
@@ -36,6 +36,7 @@ describe("the rewrite", () => {
 		const pi = await new FakePi().start();
 		assert.equal(await pi.fail(TRANSIENT), PREFIX + TRANSIENT);
 		assert.equal(PREFIX, "503 service unavailable (retry-forced): ");
+		assert.equal(PREFIX, DATA.rewritePrefix);
 	});
 
 	it("leaves permanent conditions untouched", async () => {
@@ -221,6 +222,14 @@ describe("the repair", () => {
 		assert.match(await pi.command("retry-forced"), /nothing \(more\) can be taken out/);
 	});
 
+	it("reaches the physical model behind a virtual one", async () => {
+		const pi = await new FakePi({ provider: "router", id: "auto", api: "virtual", baseUrl: "" }).start();
+		pi.ctx.modelRegistry = { find: () => MODEL as never };
+		assert.equal(await pi.fail(REJECTED, { api: MODEL.api }), PREFIX + REJECTED);
+		assert.notDeepEqual(await pi.send(payload()), payload());
+		assert.deepEqual(await pi.send({ ...payload(), model: "another" }), { ...payload(), model: "another" });
+	});
+
 	it("never strips what demands its reasoning back", async () => {
 		const pi = await new FakePi().start();
 		await pi.command("thinking-sig", "always");
@@ -282,15 +291,14 @@ describe("/retry-forced", () => {
 	});
 
 	it("finds the wording of an error", () => {
+		const own = (text: string) => wordingOf(cutRequestIds(text));
 		assert.equal(
-			wordingOf(
-				'400 {"error":{"message":"Odd \\"thing\\" (request id: 20261129120000123456789AbCdEfGh)","code":1}}',
-			),
+			own('400 {"error":{"message":"Odd \\"thing\\" (request id: 20261129120000123456789AbCdEfGh)","code":1}}'),
 			'Odd \\"thing\\"',
 		);
-		assert.equal(wordingOf("400 Odd thing"), "Odd thing");
-		assert.equal(wordingOf("Odd thing, request_id: abc123"), "Odd thing,");
-		assert.equal(wordingOf("relay API error (400): Odd thing"), "Odd thing");
+		assert.equal(own("400 Odd thing"), "Odd thing");
+		assert.equal(own("Odd thing, request_id: abc123"), "Odd thing,");
+		assert.equal(own("relay API error (400): Odd thing"), "Odd thing");
 	});
 });
 
