@@ -81,6 +81,8 @@ impl Scope<'_> {
     fn variable(&self, name: &str) -> Option<String> {
         let folder = || Some(self.folder.to_string_lossy().into_owned());
         match (name, self.variables.get(name)) {
+            // PowerShell's is set by a command of several words.
+            ("basedir", Some(Some(value))) if !value.contains(['/', '\\']) => folder(),
             (_, Some(Some(value))) => Some(value.clone()),
             // `%~dp0` and `%dp0%` end in a separator; one too many does not matter.
             ("dp0" | "basedir" | "PSScriptRoot", _) => folder().map(|folder| folder + "/"),

@@ -86,6 +86,6 @@ fn pi_0_85_1_retries_when_its_bundle_is_patched() {
 
 /// This release takes whichever pi-ai of its range npm finds, and npm hoists it.
 #[test]
-fn pi_0_80_7_retries_when_the_pi_ai_that_it_loads_is_patched() {
-    before_after_reverted("0.80.7", "@earendil-works/pi-ai@0.80.10");
+fn pi_0_84_2_retries_when_the_pi_ai_that_it_loads_is_patched() {
+    before_after_reverted("0.84.2", "@earendil-works/pi-ai@0.84.4");
 }
