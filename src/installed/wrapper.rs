@@ -117,8 +117,8 @@ impl Scope<'_> {
 
 /// The bytes that `$(…)` or a pair of backticks takes at the start of a text.
 fn command_length(text: &str) -> Option<usize> {
-    if text.starts_with('`') {
-        return text[1..].find('`').map(|end| end + 2);
+    if let Some(rest) = text.strip_prefix('`') {
+        return rest.find('`').map(|end| end + 2);
     }
     let mut depth = 0;
     for (at, character) in text.char_indices() {
