@@ -6,6 +6,7 @@ mod classify;
 pub mod cli;
 mod export;
 mod failure;
+pub mod installed;
 pub mod json;
 mod matcher;
 mod needles;

@@ -1,9 +1,12 @@
 //! The command line: one file a command. A command writes to the handles of its [`Context`] and returns an
 //! [`ExitStatus`]; what went wrong travels as an error and is printed here, once.
 
+mod apply;
 mod audit;
 mod classify;
+mod doctor;
 mod patch;
+mod revert;
 mod rules;
 
 use anstyle::{AnsiColor, Style};
@@ -33,6 +36,9 @@ struct Cli {
 enum Command {
     Classify(classify::Args),
     Audit(audit::Args),
+    Doctor(doctor::Args),
+    Apply(apply::Args),
+    Revert(revert::Args),
     Rules(rules::Args),
     Patch(patch::Args),
     /// Print a completion script for a shell
@@ -108,6 +114,9 @@ fn dispatch(command: Command, context: &mut Context) -> anyhow::Result<ExitStatu
     match command {
         Command::Classify(args) => classify::run(args, context),
         Command::Audit(args) => audit::run(args, context),
+        Command::Doctor(args) => doctor::run(&args, context),
+        Command::Apply(args) => apply::run(&args, context),
+        Command::Revert(args) => revert::run(&args, context),
         Command::Rules(args) => rules::run(&args, context),
         Command::Patch(args) => patch::run(&args, context),
         Command::Completions { shell } => {

@@ -107,6 +107,11 @@ impl Cache {
         self.open(&target, release)
     }
 
+    /// The unpacked package of a release, if it is in the cache already. Nothing is fetched or written.
+    pub fn cached(&self, release: &Release) -> Option<Package> {
+        self.open(&self.folder.join(format!("{}-{}", release.name().short(), release.version())), release).ok()
+    }
+
     fn open(&self, target: &Path, release: &Release) -> Result<Package, Error> {
         let package = Package::open(target, release.name())?;
         if package.version() == release.version() {

@@ -1,0 +1,235 @@
+//! Puts together what is known of every pi, and says in one line what to do about it.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::executable::Program;
+use super::find::{Seen, Sighting, find_all};
+use super::pi::{Pi, Target};
+use super::settings::Settings;
+use super::state::{Inspection, State, inspect};
+use super::surroundings::Surroundings;
+use crate::upstream::{Cache, Package};
+
+/// All that was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Diagnosis {
+    /// pi's settings; none without a home folder.
+    pub settings: Option<Settings>,
+    /// One for each pi and each pi-ai.
+    pub findings: Vec<Finding>,
+}
+
+/// One pi, or one pi-ai that programs import.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// `command`, `library`, `binary`, or `other` for something else of that name.
+    pub kind: &'static str,
+    /// The folder of the package, or the executable, without links.
+    pub path: PathBuf,
+    /// Where it was found.
+    pub places: Vec<String>,
+    /// Its version.
+    pub release: Option<String>,
+    /// Whether that release is on this version's list.
+    pub known: bool,
+    /// The name of the era whose patterns decide.
+    pub era: Option<&'static str>,
+    /// Whether it runs from its own bundle.
+    pub bundled: bool,
+    /// The package that decides, as `name@version`.
+    pub decided_by: Option<String>,
+    /// The file that decides.
+    pub file: Option<PathBuf>,
+    /// Whether it is patched.
+    pub patch: Option<Inspection>,
+    /// The link by which it reaches files that other installs may use, too.
+    pub shared: Option<PathBuf>,
+    /// The extension in this pi; none for a library.
+    pub shim: Option<ShimReport>,
+    /// Whether pi retries at all; none for a library.
+    pub retry: Option<bool>,
+    /// What went wrong while it was looked at.
+    pub problem: Option<String>,
+    /// Whether there is something to do.
+    pub todo: bool,
+    /// What to do, one line.
+    pub advice: String,
+}
+
+/// Whether the extension is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ShimReport {
+    /// Whether pi's settings name it and it is where they say.
+    pub installed: bool,
+    /// Whether pi loads it.
+    pub enabled: bool,
+}
+
+/// Finds all and looks at each.
+pub fn diagnose(surroundings: &Surroundings, cache: Option<&Cache>) -> Diagnosis {
+    let settings = Settings::read(surroundings);
+    let findings = find_all(surroundings).into_iter().map(|seen| finding(seen, settings.as_ref(), cache)).collect();
+    Diagnosis { settings, findings }
+}
+
+fn finding(seen: Sighting, settings: Option<&Settings>, cache: Option<&Cache>) -> Finding {
+    let mut finding = Finding {
+        kind: "other",
+        path: PathBuf::new(),
+        places: seen.places,
+        release: None,
+        known: false,
+        era: None,
+        bundled: false,
+        decided_by: None,
+        file: None,
+        patch: None,
+        shared: None,
+        shim: None,
+        retry: None,
+        problem: None,
+        todo: false,
+        advice: String::new(),
+    };
+    if !matches!(seen.what, Seen::Library(_) | Seen::Program(Program::Other { .. })) {
+        finding.retry = settings.map(|settings| settings.retry.enabled);
+        finding.shim = settings.map(|settings| ShimReport {
+            installed: settings.shims.iter().any(|shim| shim.folder.is_some()),
+            enabled: settings.shim_enabled(),
+        });
+    }
+    match seen.what {
+        Seen::Program(Program::Pi(pi)) => command(&mut finding, &pi, cache),
+        Seen::Program(Program::Binary { path, version }) => {
+            finding.kind = "binary";
+            finding.path = path;
+            finding.bundled = true;
+            finding.release = version;
+        }
+        Seen::Program(Program::Other { path, reason }) => {
+            finding.path = path;
+            finding.problem = Some(reason);
+        }
+        Seen::Library(package) => {
+            finding.kind = "library";
+            finding.path = package.root().to_owned();
+            look(&mut finding, Target { package, bundled: false, shared: None }, cache);
+        }
+    }
+    (finding.todo, finding.advice) = advice(&finding, settings);
+    finding
+}
+
+fn command(finding: &mut Finding, pi: &Pi, cache: Option<&Cache>) {
+    finding.kind = "command";
+    finding.path.clone_from(&pi.root);
+    finding.bundled = pi.is_bundled();
+    match pi.target() {
+        Ok(target) => {
+            finding.shared.clone_from(&target.shared);
+            look(finding, target, cache);
+        }
+        Err(error) => finding.problem = Some(error.to_string()),
+    }
+    describe(finding, &pi.package);
+}
+
+/// What a package's name and version say.
+fn describe(finding: &mut Finding, package: &Package) {
+    let release = package.release();
+    finding.release = Some(package.version().to_string());
+    finding.known = release.is_some();
+    if finding.era.is_none() {
+        finding.era = release.and_then(|release| release.era()).map(|era| era.name());
+    }
+}
+
+fn look(finding: &mut Finding, target: Target, cache: Option<&Cache>) {
+    finding.decided_by = Some(format!("{}@{}", target.package.name(), target.package.version()));
+    finding.file = target.classifier().map(|file| target.package.root().join(file));
+    describe(finding, &target.package);
+    match inspect(&target, cache) {
+        Ok(inspection) => finding.patch = Some(inspection),
+        Err(error) => finding.problem = Some(error.to_string()),
+    }
+}
+
+/// A path as an argument of a command that a person copies.
+pub(crate) fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/\\._-+:@%".contains(&byte);
+    match text.bytes().all(plain) {
+        true => text,
+        false if cfg!(windows) => format!("\"{text}\""),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+const INSTALL: &str = "install the extension: `pi install ./shim` in a checkout of pi-retry-forced";
+
+fn advice(finding: &Finding, settings: Option<&Settings>) -> (bool, String) {
+    let to_do = |text: String| (true, text);
+    let fine = |text: &str| (false, text.to_owned());
+    let path = quoted(&finding.path);
+    if let Some(problem) = finding.problem.as_ref().filter(|_| finding.kind != "other") {
+        return to_do(problem.clone());
+    }
+    if finding.kind == "other" {
+        return fine("nothing: this is not pi, or not one that can be recognised; name its folder with --pi");
+    }
+    if finding.retry == Some(false) {
+        let file = settings.and_then(|settings| settings.retry.file.as_deref());
+        let file = file.map_or_else(|| "pi's settings".to_owned(), |file| file.display().to_string());
+        return to_do(format!(
+            "turn pi's retry on (retry.enabled in {file}); without it neither extension nor patch has an effect"
+        ));
+    }
+    let state = finding.patch.as_ref().map(|patch| &patch.state);
+    if matches!(state, Some(State::Interrupted { .. })) {
+        return to_do(format!(
+            "finish it with `pi-retry-forced apply --pi {path}`, or undo it with `pi-retry-forced revert --pi {path}`"
+        ));
+    }
+    let patched = matches!(state, Some(State::Patched { .. }));
+    if finding.kind == "library" {
+        let project = finding.path.ancestors().filter(|at| at.ends_with("node_modules")).last().and_then(Path::parent);
+        let project = quoted(project.unwrap_or(&finding.path));
+        return match state {
+            _ if patched => fine("nothing: programs that import this pi-ai decide by status"),
+            Some(State::TooOld) => to_do("update it to 0.80.3 or newer, which can be patched".to_owned()),
+            Some(State::Edited { .. } | State::Unrecognised { .. }) => {
+                to_do(format!("install it anew, then in {project}: `pi-retry-forced patch` and `npx patch-package`"))
+            }
+            _ => to_do(format!(
+                "for programs that import it, in {project}: `pi-retry-forced patch` and `npx patch-package`"
+            )),
+        };
+    }
+    if finding.shim.is_some_and(|shim| shim.enabled) {
+        return fine(if patched {
+            "nothing: patched, and the extension is enabled"
+        } else {
+            "nothing: the extension is enabled"
+        });
+    }
+    if patched {
+        return fine("nothing: patched; the extension would add the repair of rejected thinking signatures");
+    }
+    if let Some(shim) = settings.and_then(|settings| settings.shims.first()) {
+        let why = if shim.folder.is_some() { "enable it with `pi config`" } else { "install it anew" };
+        return to_do(format!("the extension is listed in {} but not loaded: {why}", shim.from.display()));
+    }
+    let shared = if finding.shared.is_some() { " --shared" } else { "" };
+    match state {
+        None => to_do(format!("{INSTALL}; a compiled binary cannot be patched")),
+        Some(State::TooOld) => to_do(format!("{INSTALL}; patches need pi 0.80.3 or newer")),
+        Some(State::Edited { .. }) => {
+            to_do(format!("{INSTALL}; or patch it as it is: `pi-retry-forced apply --edited{shared} --pi {path}`"))
+        }
+        Some(State::Unrecognised { .. }) => to_do(format!("{INSTALL}; this release cannot be patched by this version")),
+        Some(_) => to_do(format!("{INSTALL}; or patch this pi: `pi-retry-forced apply{shared} --pi {path}`")),
+    }
+}
