@@ -4,6 +4,7 @@ pub mod audit;
 mod body;
 mod classify;
 pub mod cli;
+pub mod evidence;
 mod export;
 mod failure;
 pub mod json;
