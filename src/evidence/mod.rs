@@ -3,6 +3,7 @@ mod chance;
 pub mod corpus;
 mod format;
 mod random;
+pub mod runs;
 mod sample;
 pub use chance::*;
 pub use format::*;
