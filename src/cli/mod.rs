@@ -3,6 +3,7 @@
 
 mod audit;
 mod classify;
+mod evidence;
 mod patch;
 mod rules;
 
@@ -35,6 +36,7 @@ enum Command {
     Audit(audit::Args),
     Rules(rules::Args),
     Patch(patch::Args),
+    Evidence(evidence::Args),
     /// Print a completion script for a shell
     ///
     /// Example: pi-retry-forced completions bash > ~/.local/share/bash-completion/completions/pi-retry-forced
@@ -109,6 +111,7 @@ fn dispatch(command: Command, context: &mut Context) -> anyhow::Result<ExitStatu
         Command::Classify(args) => classify::run(args, context),
         Command::Audit(args) => audit::run(args, context),
         Command::Rules(args) => rules::run(&args, context),
+        Command::Evidence(args) => evidence::run(&args, context),
         Command::Patch(args) => patch::run(&args, context),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -239,8 +239,10 @@ mod tests {
     /// Two digits, all of them tried.
     #[test]
     fn a_small_format_agrees_with_trying_everything() {
-        let patterns =
-            RetryPatterns { non_retryable: vec!["77".to_owned()], retryable: vec!["(?<![a-z0-9])(?:5|7)".to_owned(), "1\\b".to_owned()] };
+        let patterns = RetryPatterns {
+            non_retryable: vec!["77".to_owned()],
+            retryable: vec!["(?<![a-z0-9])(?:5|7)".to_owned(), "1\\b".to_owned()],
+        };
         let around = Around { before: "id-", after: "." };
         let format = IdFormat { name: "", made_by: "", parts: vec![Part::Number(2)] };
         let retried = |text: &str| {

@@ -1,7 +1,5 @@
 //! The recorded failures, judged by each release of pi and by the reference in each profile.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use crate::upstream::{Error, PiClassifier};
@@ -40,6 +38,17 @@ pub enum Outcome {
     FalseRetry,
     /// Given up although another attempt can help.
     FalseStop,
+}
+
+impl Outcome {
+    /// As the report says it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::FalseRetry => "false retry",
+            Self::FalseStop => "false stop",
+        }
+    }
 }
 
 /// Who is asked.
@@ -105,9 +114,21 @@ impl Row {
 /// If one of them is damaged.
 pub fn all() -> Result<Vec<Corpus>, serde_json::Error> {
     Ok(vec![
-        listed("errors.jsonl", "error texts of relays, providers and clients", include_str!("../../tests/corpus/errors.jsonl"))?,
-        listed("field.jsonl", "texts of issues and manuals, and variants of them", include_str!("../../tests/corpus/field.jsonl"))?,
-        recorded("pi_ai_strings.jsonl", "what pi-ai 1.6.0 made of every status in ten APIs", include_str!("../../tests/corpus/pi_ai_strings.jsonl"))?,
+        listed(
+            "errors.jsonl",
+            "error texts of relays, providers and clients",
+            include_str!("../../tests/corpus/errors.jsonl"),
+        )?,
+        listed(
+            "field.jsonl",
+            "texts of issues and manuals, and variants of them",
+            include_str!("../../tests/corpus/field.jsonl"),
+        )?,
+        recorded(
+            "pi_ai_strings.jsonl",
+            "what pi-ai 1.6.0 made of every status in ten APIs",
+            include_str!("../../tests/corpus/pi_ai_strings.jsonl"),
+        )?,
     ])
 }
 
@@ -161,7 +182,9 @@ fn recorded(file: &'static str, what: &'static str, text: &str) -> Result<Corpus
             // No answer at all, or one that broke off: whatever the words are, it deserves another attempt. An answer with
             // status 200 that holds an error object lost its text; that is nobody's knowledge.
             None => Some(Decision::Retry),
-            Some(_) if message.get("body").is_some_and(|body| body == "fin" || body == "cut_reset") => Some(Decision::Retry),
+            Some(_) if message.get("body").is_some_and(|body| body == "fin" || body == "cut_reset") => {
+                Some(Decision::Retry)
+            }
             Some(_) => None,
         };
         let Some(acceptable) = acceptable else {
@@ -253,13 +276,11 @@ fn reason(row: &Row, profile: Profile, outcome: Outcome) -> &'static str {
     }
 }
 
-/// Disagreements counted by family and reason.
-pub fn grouped<'a>(list: &[Disagreement<'a>]) -> BTreeMap<(Outcome, &'static str), Vec<&'a Row>> {
-    let mut groups: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
-    for disagreement in list {
-        groups.entry((disagreement.outcome, disagreement.reason)).or_default().push(disagreement.row);
-    }
-    groups
+/// What a release gets right and a profile does not.
+pub fn regressions<'a>(corpus: &'a Corpus, pi: PiClassifier, profile: Profile) -> Vec<Disagreement<'a>> {
+    let mut list = disagreements(corpus, profile);
+    list.retain(|disagreement| disagreement.row.outcome(Judge::Pi(pi)) == Outcome::Right);
+    list
 }
 
 /// The classifiers of releases, by their version numbers.

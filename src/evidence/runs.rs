@@ -22,7 +22,10 @@ pub const STATUSES: [u16; 21] =
 
 /// The bodies that it answers with.
 pub const BODIES: [(&str, &str); 4] = [
-    ("plain", "an error object whose message says nothing of the cause, with a request id without a status in its digits"),
+    (
+        "plain",
+        "an error object whose message says nothing of the cause, with a request id without a status in its digits",
+    ),
     ("unlucky", "the same, but the digits of the id contain 503"),
     ("empty", "no body at all"),
     ("refusal", "a relay's \"This request is not supported.\""),
@@ -80,11 +83,14 @@ pub fn recorded() -> Result<BTreeMap<String, Record>, serde_json::Error> {
 
 /// What the relay sends.
 fn scenarios() -> Vec<Value> {
-    let error = |message: &str| json!({ "error": { "message": message, "type": "new_api_error", "param": "", "code": null } });
+    let error =
+        |message: &str| json!({ "error": { "message": message, "type": "new_api_error", "param": "", "code": null } });
     let body = |name: &str| match name {
         "plain" => error("Something went wrong. (request id: 2026112911181134177611118268d9d69EdzNJOg)").to_string(),
         "unlucky" => error("Something went wrong. (request id: 20261129150342981778524268d9d69EdzNJOg)").to_string(),
-        "refusal" => error("This request is not supported. (request id: 2026112911181134177611118268d9d69EdzNJOg)").to_string(),
+        "refusal" => {
+            error("This request is not supported. (request id: 2026112911181134177611118268d9d69EdzNJOg)").to_string()
+        }
         _ => String::new(),
     };
     let mut scenarios = vec![json!({ "name": "reset" })];
@@ -140,7 +146,9 @@ fn compare(before: &Turns, after: &[(Profile, Turns)]) -> Record {
         None => '?',
     };
     for (key, turn) in before {
-        let same = |(_, turns): &(Profile, Turns)| turns.get(key).is_some_and(|new| new["errorMessage"] == turn["errorMessage"]);
+        let same = |(_, turns): &(Profile, Turns)| {
+            turns.get(key).is_some_and(|new| new["errorMessage"] == turn["errorMessage"])
+        };
         record.same_text += usize::from(after.iter().all(same));
         let status = key.1.rsplit(' ').next().and_then(|word| word.parse::<u16>().ok());
         let right = |(_, turns): &(Profile, Turns)| {
@@ -161,7 +169,8 @@ fn compare(before: &Turns, after: &[(Profile, Turns)]) -> Record {
             STATUSES.iter().map(|status| letter(turns.get(&(api.clone(), format!("{body} {status}"))))).collect()
         };
         for (body, _) in BODIES {
-            let [upstream, patch] = [0, 1].map(|index| after.get(index).map(|(_, turns)| letters(turns, body)).unwrap_or_default());
+            let [upstream, patch] =
+                [0, 1].map(|index| after.get(index).map(|(_, turns)| letters(turns, body)).unwrap_or_default());
             let verdicts = Verdicts { before: letters(before, body), upstream, patch };
             record.verdicts.entry(api.clone()).or_default().insert(body.to_owned(), verdicts);
         }
