@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Context, ExitStatus, style};
 use crate::evidence::runs::{self, Record};
-use crate::evidence::{IdFormat, Options, Report, default_releases};
+use crate::evidence::{Options, Report, default_releases};
 use crate::upstream::{Name, Release};
 
 /// Shorter work shows no progress.
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[command(after_help = "\
 Examples:
   pi-retry-forced evidence --out report
-  pi-retry-forced evidence --out report --releases 0.87.1,1.6.0 --samples 10000000
+  pi-retry-forced evidence --out report --releases 0.87.1,1.6.0 --samples 1000000
   pi-retry-forced evidence --out report --run
 
 Without --run the runs of pi-ai are those recorded with this version, and no network is needed.
@@ -56,10 +56,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<ExitStat
     let releases = releases(&args.releases)?;
     check(&args.out, args.force)?;
     let runs = if args.run { run_anew(&args.releases, context)? } else { recorded(&args.releases)? };
-    let options = Options { releases, samples: args.samples, seed: args.seed };
+    let options = Options { releases, samples: args.samples, seed: args.seed, ..Options::default() };
 
-    let total = options.samples * IdFormat::all().len() as u64;
-    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+    let bar = ProgressBar::with_draw_target(Some(options.drawn()), ProgressDrawTarget::hidden());
     if let Ok(style) = ProgressStyle::with_template("drawing ids {bar:40} {percent:>3} %, {eta} left") {
         bar.set_style(style);
     }

@@ -78,7 +78,7 @@ impl Automata {
         }
         chances = self.text(chances, around.after);
         let retried = |place: &(Place, Place)| !self.stop.matches(place.0) && self.retry.matches(place.1);
-        chances.iter().filter(|(place, _)| retried(place)).map(|(_, chance)| chance).sum()
+        chances.iter().filter(|(place, _)| retried(place)).fold(0.0, |sum, (_, chance)| sum + chance)
     }
 
     fn part(&self, chances: Chances, part: &Part) -> Chances {
@@ -107,12 +107,18 @@ impl Automata {
         text.bytes().fold(chances, |chances, byte| self.any(&chances, &[byte]))
     }
 
-    /// One byte, each of these with the same chance.
+    /// One byte, each of these with the same chance. Bytes that both automata treat alike are tried once.
     fn any(&self, chances: &Chances, alphabet: &[u8]) -> Chances {
-        let share = 1.0 / alphabet.len() as f64;
+        let mut classes: BTreeMap<(u8, u8), (u8, u32)> = BTreeMap::new();
+        for byte in alphabet {
+            let class = (self.stop.dfa.byte_classes().get(*byte), self.retry.dfa.byte_classes().get(*byte));
+            classes.entry(class).or_insert((*byte, 0)).1 += 1;
+        }
+        let classes: Vec<(u8, f64)> =
+            classes.into_values().map(|(byte, members)| (byte, f64::from(members) / alphabet.len() as f64)).collect();
         let mut next = Chances::new();
         for ((stop, retry), chance) in chances {
-            for byte in alphabet {
+            for (byte, share) in &classes {
                 let place = (self.stop.step(*stop, *byte), self.retry.step(*retry, *byte));
                 *next.entry(place).or_default() += chance * share;
             }

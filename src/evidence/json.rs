@@ -50,6 +50,7 @@ pub(super) fn write(report: &Report) -> String {
     let value = json!({
         "seed": report.options.seed,
         "samplesPerFormat": report.options.samples,
+        "samplesPerFormatForTheReference": report.options.reference_samples,
         "confidence": 0.999,
         "chances": chances,
         "reference": reference,

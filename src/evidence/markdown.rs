@@ -88,9 +88,9 @@ fn by_drawing(report: &Report, out: &mut String) {
     let _ = write!(
         out,
         "The same by drawing {drawn} ids of each format (seed {}) and asking another engine: {inside} of {pairs} exact values lie \
-         within the 99.9 % interval of their sample. Of the same ids, put to the reference in its three profiles, {turned} turn the verdict.\n\n\
+         within the 99.9 % interval of their sample. Of {} ids of each format that were put to the reference, {turned} turn its verdict in any profile.\n\n\
          <details><summary>Exact and drawn, side by side</summary>\n\n",
-        report.options.seed
+        report.options.seed, report.options.reference_samples
     );
     let mut rows = Vec::new();
     for group in &report.groups {

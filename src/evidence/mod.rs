@@ -20,7 +20,7 @@ pub mod untouched;
 use std::collections::BTreeMap;
 
 use crate::upstream::{Era, Name, PiClassifier, Release};
-use crate::{Decision, Failure, Profile, classify};
+use crate::{Failure, Profile, classify};
 
 pub use chance::{Around, Automata, ChanceError, RELAY_FAILURE};
 pub use format::IdFormat;
@@ -37,13 +37,22 @@ pub struct Options {
     pub releases: Vec<&'static Release>,
     /// How many ids are drawn of each format.
     pub samples: u64,
+    /// How many of each format are put to the reference.
+    pub reference_samples: u64,
     /// Names the random streams.
     pub seed: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { releases: default_releases(), samples: 1_000_000, seed: 1 }
+        Self { releases: default_releases(), samples: 200_000, reference_samples: 2_000, seed: 1 }
+    }
+}
+
+impl Options {
+    /// How many ids are drawn in all.
+    pub fn drawn(&self) -> u64 {
+        (self.samples + self.reference_samples) * IdFormat::all().len() as u64
     }
 }
 
@@ -95,7 +104,7 @@ pub struct Report {
 const SPELLED: f64 = 1e-6;
 
 impl Report {
-    /// Computes it. `progress` is told of ids drawn; there are `options.samples` of each format.
+    /// Computes it. `progress` is told of ids drawn; [`Options::drawn`] says how many there are.
     ///
     /// # Errors
     /// If no release is named, one has no classifier that is known, or the crate's own data are damaged.
@@ -192,20 +201,26 @@ fn draw(
         let without = pi.is_retryable(&empty);
         judges.push(Box::new(move |text| pi.is_retryable(text) != without));
     }
-    for profile in Profile::ALL {
-        let decision = move |text: &str| -> Decision { classify(&Failure::from_text(text), profile).decision };
-        let without = decision(&empty);
-        judges.push(Box::new(move |text| decision(text) != without));
-    }
-    let mut reference: Vec<_> = Profile::ALL.map(|profile| (profile, Vec::new())).to_vec();
     for format in formats {
         let samples = sample(&RELAY_FAILURE, format, &judges, (options.samples, options.seed), progress);
-        let (of_pi, of_reference) = samples.split_at(groups.len());
-        for (group, found) in groups.iter_mut().zip(of_pi) {
-            group.sampled.push(*found);
+        for (group, found) in groups.iter_mut().zip(samples) {
+            group.sampled.push(found);
         }
-        for ((_, list), found) in reference.iter_mut().zip(of_reference) {
-            list.push(*found);
+    }
+    let judges: Vec<Turned> = Profile::ALL
+        .into_iter()
+        .map(|profile| -> Turned {
+            let decision = move |text: &str| classify(&Failure::from_text(text), profile).decision;
+            let without = decision(&empty);
+            Box::new(move |text| decision(text) != without)
+        })
+        .collect();
+    let mut reference: Vec<_> = Profile::ALL.map(|profile| (profile, Vec::new())).to_vec();
+    for format in formats {
+        let drawn = (options.reference_samples, options.seed);
+        let samples = sample(&RELAY_FAILURE, format, &judges, drawn, progress);
+        for ((_, list), found) in reference.iter_mut().zip(samples) {
+            list.push(found);
         }
     }
     Ok(reference)

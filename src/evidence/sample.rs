@@ -45,7 +45,7 @@ impl Sample {
 
 /// Ids that one worker draws at a time; each such batch has a random stream of its own, so that the result does not depend on
 /// the number of processors.
-const BATCH: u64 = 10_000;
+const BATCH: u64 = 1_000;
 
 /// Draws `count` ids of a format, puts each into the text, and asks every judge. `seed` names the streams; `progress` is told
 /// how many more were drawn.
