@@ -14,6 +14,7 @@ pub mod patch;
 mod rewrite;
 pub mod rules;
 mod scan;
+pub mod submission;
 mod thinking;
 pub mod upstream;
 mod verdict;

@@ -6,6 +6,7 @@ mod classify;
 mod evidence;
 mod patch;
 mod rules;
+mod upstream;
 
 use anstyle::{AnsiColor, Style};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -37,6 +38,7 @@ enum Command {
     Rules(rules::Args),
     Patch(patch::Args),
     Evidence(evidence::Args),
+    Upstream(upstream::Args),
     /// Print a completion script for a shell
     ///
     /// Example: pi-retry-forced completions bash > ~/.local/share/bash-completion/completions/pi-retry-forced
@@ -112,6 +114,7 @@ fn dispatch(command: Command, context: &mut Context) -> anyhow::Result<ExitStatu
         Command::Audit(args) => audit::run(args, context),
         Command::Rules(args) => rules::run(&args, context),
         Command::Evidence(args) => evidence::run(&args, context),
+        Command::Upstream(args) => upstream::run(&args, context),
         Command::Patch(args) => patch::run(&args, context),
         Command::Completions { shell } => {
             let mut script = Vec::new();
