@@ -5,9 +5,11 @@ mod apply;
 mod audit;
 mod classify;
 mod doctor;
+mod evidence;
 mod patch;
 mod revert;
 mod rules;
+mod upstream;
 
 use anstyle::{AnsiColor, Style};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -41,6 +43,8 @@ enum Command {
     Revert(revert::Args),
     Rules(rules::Args),
     Patch(patch::Args),
+    Evidence(evidence::Args),
+    Upstream(upstream::Args),
     /// Print a completion script for a shell
     ///
     /// Example: pi-retry-forced completions bash > ~/.local/share/bash-completion/completions/pi-retry-forced
@@ -118,6 +122,8 @@ fn dispatch(command: Command, context: &mut Context) -> anyhow::Result<ExitStatu
         Command::Apply(args) => apply::run(&args, context),
         Command::Revert(args) => revert::run(&args, context),
         Command::Rules(args) => rules::run(&args, context),
+        Command::Evidence(args) => evidence::run(&args, context),
+        Command::Upstream(args) => upstream::run(&args, context),
         Command::Patch(args) => patch::run(&args, context),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -9,6 +9,7 @@ mod error;
 mod groups;
 mod import;
 mod literal;
+pub mod mail;
 pub mod patch_package;
 mod render;
 mod source;

@@ -65,6 +65,11 @@ impl JsRegex {
         self.is_match_units(&units(text))
     }
 
+    /// The translation: a pattern over bytes for the `regex` crate's syntax, without Unicode's own case folding.
+    pub(crate) fn translation(&self) -> &str {
+        self.regex.as_str()
+    }
+
     pub(super) fn is_match_units(&self, units: &[u8]) -> bool {
         self.regex.is_match(units)
     }

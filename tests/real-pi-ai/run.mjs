@@ -1,5 +1,6 @@
 // Runs the provider modules of the pi-ai in argv[2] against a relay on 127.0.0.1 that fails in every way of argv[3]
 // (JSON: [{ name, status, body }], no status: the connection is reset), and writes one JSON line for each failed turn.
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -44,7 +45,10 @@ const codexToken = `x.${Buffer.from(JSON.stringify(claims)).toString("base64")}.
 const { isRetryableAssistantError } = await import(pathToFileURL(join(packageFolder, "dist/utils/retry.js")));
 const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 for (const api of APIS) {
-	const { stream } = await import(pathToFileURL(join(packageFolder, `dist/api/${api}.js`)));
+	const module = join(packageFolder, `dist/api/${api}.js`);
+	// pi-messages came with 0.80.7.
+	if (!existsSync(module)) continue;
+	const { stream } = await import(pathToFileURL(module));
 	const model = { id: "model", name: "model", api, provider: "relay", baseUrl, reasoning: false, input: ["text"], cost };
 	Object.assign(model, { contextWindow: 100_000, maxTokens: 1000 });
 	const apiKey = api === "openai-codex-responses" ? codexToken : "key";
