@@ -28,8 +28,9 @@ Examples:
   pi-retry-forced audit ~/.pi/agent/sessions/--home-me-project-- --against 1.6.0,0.87.1
   pi-retry-forced audit old-session.jsonl --json > audit.json
 
-Without a path, pi's own session folder is read: PI_CODING_AGENT_SESSION_DIR, or the setting sessionDir, or sessions below
-PI_CODING_AGENT_DIR, or ~/.pi/agent/sessions. Files are only read. Lines that are damaged are counted and passed over.
+Without a path, pi's own session folder is read: PI_CODING_AGENT_SESSION_DIR, or the setting sessionDir, or \
+sessions below PI_CODING_AGENT_DIR, or ~/.pi/agent/sessions. Files are only read. Lines that are damaged are counted \
+and passed over.
 
 Exit status: 0 done, 2 error.")]
 pub(crate) struct Args {

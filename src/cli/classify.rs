@@ -19,8 +19,8 @@ Examples:
   pi-retry-forced classify 'upstream gave up' --status 522
   pi-retry-forced classify --jsonl --against 1.6.0,0.87.1 < messages.jsonl
 
-With --jsonl each line of standard input is an assistant message (errorMessage, stopReason, errorStatus, diagnostics, api,
-provider, and status for one seen on the wire); each gets one line of JSON in its place.
+With --jsonl each line of standard input is an assistant message (errorMessage, stopReason, errorStatus, \
+diagnostics, api, provider, and status for one seen on the wire); each gets one line of JSON in its place.
 
 Exit status: 0 retry or repair, 1 stop, 2 error. With --jsonl: 0, or 2 if a line was no JSON object.")]
 pub(crate) struct Args {

@@ -23,8 +23,9 @@ Examples:
   pi-retry-forced patch --release 0.87.1 --out /tmp/patches
   pi-retry-forced patch --package pi-coding-agent
 
-The patch is for patch-package: put it into the patches folder of your project and run `npx patch-package`. Since 0.84.3 the
-`pi` command runs a bundle of its own, which a patch of pi-ai does not reach: patch pi-coding-agent for it, or see `apply`.
+The patch is for patch-package: put it into the patches folder of your project and run `npx patch-package`. \
+Since 0.84.3 the `pi` command runs a bundle of its own, which a patch of pi-ai does not reach: patch pi-coding-agent \
+for it, or see `apply`.
 
 Exit status: 0 written or already there, 2 error; then nothing is written.")]
 pub(crate) struct Args {
