@@ -4,6 +4,7 @@ use crate::body;
 use crate::classify::{NON_OVERFLOW, TRANSIENT_CLIENT_STATUSES};
 use crate::failure::{FRAME, REQUEST_ID, REWRITE_PREFIX};
 use crate::rules::{self, Rule, When};
+use crate::scan;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -66,5 +67,27 @@ pub fn shim_module() -> String {
         "// Generated from src/rules/*.toml of pi-retry-forced by its test `generated`. Do not edit.\n\
          import type {{ RuleData }} from \"./engine.ts\";\n\n\
          export const DATA: RuleData = {data};\n"
+    )
+}
+
+/// The TypeScript module with what the shim's engine looks for in its one pass over a text.
+pub fn shim_needles_module() -> String {
+    let mut lines = String::new();
+    for pattern in rules::all().iter().flat_map(|rule| &rule.patterns) {
+        let line = match pattern.needles() {
+            Some(needles) if needles.any_of.iter().all(|n| n.len() >= scan::MIN_NEEDLE) => {
+                let words = needles.any_of.iter().flat_map(|n| [json!(n), json!(scan::telling_window(n.as_bytes()))]);
+                Value::from_iter(std::iter::once(json!(needles.exact)).chain(words))
+            }
+            _ => Value::Null,
+        };
+        lines.push_str(&format!("\t{line},\n"));
+    }
+    format!(
+        "// Generated from src/rules/*.toml of pi-retry-forced by its test `generated`. Do not edit.\n\n\
+         /**\n * For each pattern of the rules, in their order: whether one of the words is a match by itself, and the words\n \
+         * of which every match contains one, in lower case, each with the place of its rarest four characters. `null` for\n \
+         * patterns that have no such words.\n */\n\
+         export const NEEDLES: readonly (readonly (boolean | string | number)[] | null)[] = [\n{lines}];\n"
     )
 }

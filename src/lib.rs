@@ -21,7 +21,7 @@ pub mod upstream;
 mod verdict;
 
 pub use classify::{NON_OVERFLOW, Profile, TRANSIENT_CLIENT_STATUSES, classify, is_transient_status};
-pub use export::{rule_json, shim_module};
+pub use export::{rule_json, shim_module, shim_needles_module};
 pub use failure::{
     FRAME, FRAME_END, FRAME_LEADS, Failure, PI_FRAME, REQUEST_ID, REQUEST_ID_FORMS, REWRITE_PREFIX, StatusSource,
     cut_request_ids,

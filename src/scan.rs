@@ -95,7 +95,7 @@ const COMMON: &str = "\"error\" \"message\" \"type\" \"code\" \"param\" request 
                       status code (no body) model response provider failed";
 
 /// Where the needle's rarest four bytes start, going by how common letters are in English.
-fn telling_window(needle: &[u8]) -> usize {
+pub(crate) fn telling_window(needle: &[u8]) -> usize {
     const LETTERS: &[u8] = b" etaoinsrhldcumfpgwybvkxjqz_\"'.:-";
     let weight = |byte: &u8| LETTERS.iter().position(|c| c == byte).unwrap_or(LETTERS.len());
     let rarity = |at: &usize| {

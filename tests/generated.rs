@@ -18,6 +18,7 @@ fn assert_fresh(path: &str, wanted: &str) {
 #[test]
 fn the_shims_rules_are_fresh() {
     assert_fresh("shim/src/rules.generated.ts", &pi_retry_forced::shim_module());
+    assert_fresh("shim/src/needles.generated.ts", &pi_retry_forced::shim_needles_module());
 }
 
 /// The committed patches are what `patch` writes for the newest release. The one of the bundled command has another
