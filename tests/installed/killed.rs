@@ -80,10 +80,18 @@ fn ends_at(install: &Install, matters: impl Fn(usize) -> bool) {
     let apply = |watch: &mut dyn FnMut(&str) -> io::Result<()>| apply(&target, &Options::default(), watch, &mut || {});
     let revert = |watch: &mut dyn FnMut(&str) -> io::Result<()>| revert(&target, watch, &mut || {});
     let mut steps = Vec::new();
-    apply(&mut |step| Ok(steps.push(step.to_owned()))).expect("applied");
+    apply(&mut |step| {
+        steps.push(step.to_owned());
+        Ok(())
+    })
+    .expect("applied");
     let applying = steps.len();
     let patched = install.snapshot();
-    revert(&mut |step| Ok(steps.push(step.to_owned()))).expect("reverted");
+    revert(&mut |step| {
+        steps.push(step.to_owned());
+        Ok(())
+    })
+    .expect("reverted");
     let same = |expected, what: &str| {
         let left = differences(expected, &install.snapshot());
         assert!(left.is_empty(), "{what}: {left:?}");
