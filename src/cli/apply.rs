@@ -51,6 +51,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<ExitStat
     if args.no_verify {
         warn(context, "the patched classifier is not run in node before it is written")?;
     }
+    if let (Some(cache), Some(release)) = (&cache, target.package.release())
+        && cache.cached(release).is_none()
+    {
+        writeln!(context.err, "Fetching the published {} with npm, to compare.", release.spec())?;
+    }
     if args.dry_run {
         return dry_run(&target, &options, context);
     }

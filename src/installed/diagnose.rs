@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::executable::Program;
-use super::find::{Seen, Sighting, find_all};
+use super::find::{FIRST, Seen, Sighting, find_all};
 use super::pi::{Pi, Target};
 use super::settings::Settings;
 use super::state::{Inspection, State, inspect};
@@ -173,7 +173,9 @@ const INSTALL: &str = "install the extension: `pi install ./shim` in a checkout 
 fn advice(finding: &Finding, settings: Option<&Settings>) -> (bool, String) {
     let to_do = |text: String| (true, text);
     let fine = |text: &str| (false, text.to_owned());
-    let path = quoted(&finding.path);
+    // The commands take the pi that the PATH finds first unless told otherwise.
+    let first = finding.places.iter().any(|place| place.starts_with(FIRST));
+    let pi = if first { String::new() } else { format!(" --pi {}", quoted(&finding.path)) };
     if let Some(problem) = finding.problem.as_ref().filter(|_| finding.kind != "other") {
         return to_do(problem.clone());
     }
@@ -190,7 +192,7 @@ fn advice(finding: &Finding, settings: Option<&Settings>) -> (bool, String) {
     let state = finding.patch.as_ref().map(|patch| &patch.state);
     if matches!(state, Some(State::Interrupted { .. })) {
         return to_do(format!(
-            "finish it with `pi-retry-forced apply --pi {path}`, or undo it with `pi-retry-forced revert --pi {path}`"
+            "finish it with `pi-retry-forced apply{pi}`, or undo it with `pi-retry-forced revert{pi}`"
         ));
     }
     let patched = matches!(state, Some(State::Patched { .. }));
@@ -227,9 +229,9 @@ fn advice(finding: &Finding, settings: Option<&Settings>) -> (bool, String) {
         None => to_do(format!("{INSTALL}; a compiled binary cannot be patched")),
         Some(State::TooOld) => to_do(format!("{INSTALL}; patches need pi 0.80.3 or newer")),
         Some(State::Edited { .. }) => {
-            to_do(format!("{INSTALL}; or patch it as it is: `pi-retry-forced apply --edited{shared} --pi {path}`"))
+            to_do(format!("{INSTALL}; or patch it as it is: `pi-retry-forced apply --edited{shared}{pi}`"))
         }
         Some(State::Unrecognised { .. }) => to_do(format!("{INSTALL}; this release cannot be patched by this version")),
-        Some(_) => to_do(format!("{INSTALL}; or patch this pi: `pi-retry-forced apply{shared} --pi {path}`")),
+        Some(_) => to_do(format!("{INSTALL}; or patch this pi: `pi-retry-forced apply{shared}{pi}`")),
     }
 }

@@ -168,7 +168,7 @@ impl fmt::Display for Error {
             Kind::Shared { link, root } => write!(
                 f,
                 "{} is a link to {}, outside of this install: others may use the same files and would be patched too. To do \
-                 that, add --shared; to patch only this pi, install it by copy",
+                 that, add --shared; to patch only this pi, install it in a folder of its own, as npm does",
                 link.display(),
                 root.display()
             ),

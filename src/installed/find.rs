@@ -9,6 +9,9 @@ use super::pi::Pi;
 use super::surroundings::Surroundings;
 use crate::upstream::{Name, Package};
 
+/// How the place of the pi that the commands take by themselves begins.
+pub(super) const FIRST: &str = "pi on the PATH";
+
 /// Something that was found, and where.
 #[derive(Clone, Debug)]
 pub struct Sighting {
@@ -42,7 +45,7 @@ impl Seen {
 pub fn find_all(surroundings: &Surroundings) -> Vec<Sighting> {
     let mut found = Sightings(Vec::new());
     for (index, file) in surroundings.executables("pi").into_iter().enumerate() {
-        let which = if index == 0 { "pi on the PATH" } else { "later on the PATH" };
+        let which = if index == 0 { FIRST } else { "later on the PATH" };
         found.add(Seen::Program(follow(&file, surroundings)), format!("{which}: {}", file.display()));
     }
     for (who, modules) in global(surroundings) {

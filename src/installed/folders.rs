@@ -20,7 +20,8 @@ pub(super) fn global(surroundings: &Surroundings) -> Vec<(&'static str, PathBuf)
         add("npm", Some(prefix.join(if cfg!(windows) { "node_modules" } else { "lib/node_modules" })));
     }
     for folder in &surroundings.system_folders {
-        add("npm", Some(folder.clone()));
+        let yarn = folder.components().any(|part| part.as_os_str() == "yarn");
+        add(if yarn { "yarn" } else { "npm" }, Some(folder.clone()));
     }
     for (who, versions, modules) in [
         ("nvm", version_folder(surroundings, "NVM_DIR", ".nvm", "versions/node"), "lib/node_modules"),

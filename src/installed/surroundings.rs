@@ -7,11 +7,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Folders that hold global packages on common systems, wherever npm itself is set up to put them.
-const SYSTEM_FOLDERS: [&str; 4] = [
+const SYSTEM_FOLDERS: [&str; 5] = [
     "/usr/local/lib/node_modules",
     "/usr/lib/node_modules",
     "/opt/homebrew/lib/node_modules",
     "/home/linuxbrew/.linuxbrew/lib/node_modules",
+    // yarn's for root.
+    "/usr/local/share/.config/yarn/global/node_modules",
 ];
 
 /// Where somebody stands: folder, home and environment.

@@ -102,6 +102,24 @@ fn applied_twice_is_applied_once_and_reverted_twice_is_reverted_once() {
     assert_eq!(revert_now(&target).unwrap(), Reverted::Nothing);
 }
 
+/// The record tells which decision a patch carries.
+#[test]
+fn the_patch_of_another_version_is_taken_back_and_made_anew() {
+    let install = Install::unbundled(PI_AI);
+    let target = install.target();
+    let before = install.snapshot();
+    patch_now(&target, &Options::default()).unwrap();
+    let after = install.snapshot();
+    let record = install.library().join(FOLDER).join("record.json");
+    let mut value: serde_json::Value = serde_json::from_slice(&fs::read(&record).unwrap()).unwrap();
+    value["rules"] = "of another version".into();
+    fs::write(&record, value.to_string()).unwrap();
+    assert!(matches!(patch_now(&target, &Options::default()).unwrap(), Applied::Now { took_back: true, .. }));
+    assert_eq!(differences(&after, &install.snapshot()), Vec::<PathBuf>::new());
+    revert_now(&target).unwrap();
+    assert_eq!(differences(&before, &install.snapshot()), Vec::<PathBuf>::new());
+}
+
 #[test]
 fn runs_at_the_same_time_wait_for_each_other() {
     let install = Install::unbundled(PI_AI);

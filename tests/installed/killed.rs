@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use pi_retry_forced::Profile;
-use pi_retry_forced::installed::{self, Applied, Kind, Options, State, apply, inspect, revert};
+use pi_retry_forced::installed::{self, Kind, Options, State, apply, inspect, revert};
 use pi_retry_forced::patch::{self, Classifier};
 
 use super::trees::{Install, differences, node, runnable, snapshot};
@@ -44,82 +44,100 @@ fn loads(install: &Install, files: &[String], state: &str) {
     assert!(output.status.success(), "{state}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Ends `apply` before each step from `first` on, then finishes or undoes it; then the same with `revert`.
-fn every_step(release: &str, only_replacing: bool) {
+/// What a run that ends at a step leaves behind is what is there when the step is announced.
+fn loads_at_every_step(release: &str) {
     let install = runnable(release);
     let target = install.target();
-    let root = target.package.root().to_owned();
-    let before = snapshot(&root);
-    let files: Vec<String> = patch::make(&target.package, &Classifier::of(Profile::Patch))
-        .expect("a patch")
-        .files
-        .into_iter()
-        .map(|file| file.path)
-        .collect();
-    let options = Options::default();
-    let whole = |what: &str| {
-        apply(&target, &options, &mut |_| Ok(()), &mut || {}).unwrap_or_else(|error| panic!("{what}: {error}"))
+    let set = patch::make(&target.package, &Classifier::of(Profile::Patch)).expect("a patch");
+    let files: Vec<String> = set.files.into_iter().map(|file| file.path).collect();
+    let mut seen = 0;
+    let mut watch = |step: &str| {
+        if ["replace ", "put back ", "record that"].iter().any(|start| step.starts_with(start)) {
+            seen += 1;
+            loads(&install, &files, step);
+        }
+        Ok(())
     };
-    assert!(matches!(whole("first"), Applied::Now { took_back: false, .. }));
-    let patched = snapshot(&root);
-    revert(&target, &mut |_| Ok(()), &mut || {}).expect("reverted");
-    assert!(differences(&before, &snapshot(&root)).is_empty());
+    apply(&target, &Options::default(), &mut watch, &mut || {}).expect("applied");
+    revert(&target, &mut watch, &mut || {}).expect("reverted");
+    assert_eq!(seen, 2 * files.len() + 3);
+}
 
-    let undo = |what: &str| {
-        revert(&target, &mut |_| Ok(()), &mut || {}).unwrap_or_else(|error| panic!("{what}: {error}"));
-        let left = differences(&before, &snapshot(&root));
+#[test]
+fn node_loads_a_library_at_every_step() {
+    loads_at_every_step("0.84.2");
+}
+
+#[test]
+fn node_loads_a_bundle_at_every_step() {
+    loads_at_every_step("1.6.0");
+}
+
+/// Ends `apply` before each step that `matters`, then finishes or undoes it; then the same with `revert`.
+fn ends_at(install: &Install, matters: impl Fn(usize) -> bool) {
+    let target = install.target();
+    let before = install.snapshot();
+    let apply = |watch: &mut dyn FnMut(&str) -> io::Result<()>| apply(&target, &Options::default(), watch, &mut || {});
+    let revert = |watch: &mut dyn FnMut(&str) -> io::Result<()>| revert(&target, watch, &mut || {});
+    let mut steps = Vec::new();
+    apply(&mut |step| {
+        steps.push(step.to_owned());
+        Ok(())
+    })
+    .expect("applied");
+    let applying = steps.len();
+    let patched = install.snapshot();
+    revert(&mut |step| {
+        steps.push(step.to_owned());
+        Ok(())
+    })
+    .expect("reverted");
+    let same = |expected, what: &str| {
+        let left = differences(expected, &install.snapshot());
         assert!(left.is_empty(), "{what}: {left:?}");
     };
-    let matters = |step: &str| !only_replacing || step.starts_with("replace") || step.starts_with("put back");
-
-    let mut seen = 0;
-    for steps in 0.. {
-        let Some(step) = stopped(steps, |watch| apply(&target, &options, watch, &mut || {})) else { break };
-        if matters(&step) {
-            seen += 1;
-            loads(&install, &files, &format!("apply, before: {step}"));
-            let state = inspect(&target, None).expect("a state").state;
-            let expected = matches!(state, State::Interrupted { .. }) || (steps == 0 && state == State::Unpatched);
-            assert!(expected, "before: {step}: {state:?}");
-            // Every other time it is finished first.
-            if steps % 2 == 0 {
-                whole(&step);
-                let left = differences(&patched, &snapshot(&root));
-                assert!(left.is_empty(), "finished after: {step}: {left:?}");
-            }
+    same(&before, "reverted");
+    let finish = |what: &str| {
+        apply(&mut |_| Ok(())).unwrap_or_else(|error| panic!("{what}: {error}"));
+        same(&patched, what);
+    };
+    let undo = |what: &str| {
+        revert(&mut |_| Ok(())).unwrap_or_else(|error| panic!("{what}: {error}"));
+        same(&before, what);
+    };
+    for number in (0..applying).filter(|number| matters(*number)) {
+        let step = stopped(number, apply).expect("it stops");
+        assert_eq!(step, steps[number]);
+        let state = inspect(&target, None).expect("a state").state;
+        let expected = matches!(state, State::Interrupted { .. }) || (number == 0 && state == State::Unpatched);
+        assert!(expected, "{step}: {state:?}");
+        // Every other time it is finished first.
+        if number % 2 == 0 {
+            finish(&step);
         }
         undo(&step);
     }
-    assert!(seen >= files.len(), "{seen} steps");
-    // The run that got through has patched.
-    assert!(differences(&patched, &snapshot(&root)).is_empty());
-
-    let mut seen = 0;
-    for steps in 0.. {
-        let Some(step) = stopped(steps, |watch| revert(&target, watch, &mut || {})) else { break };
-        if matters(&step) {
-            seen += 1;
-            loads(&install, &files, &format!("revert, before: {step}"));
-            if steps % 2 == 0 {
-                undo(&step);
-            }
+    finish("once more");
+    for number in (0..steps.len() - applying).filter(|number| matters(*number)) {
+        let step = stopped(number, revert).expect("it stops");
+        assert_eq!(step, steps[applying + number]);
+        if number % 2 == 0 {
+            undo(&step);
         }
-        whole(&step);
-        let left = differences(&patched, &snapshot(&root));
-        assert!(left.is_empty(), "patched again after: {step}: {left:?}");
+        finish(&step);
     }
-    assert!(seen >= files.len(), "{seen} steps");
-    assert!(differences(&before, &snapshot(&root)).is_empty());
 }
 
 #[test]
-fn a_library_works_and_can_be_finished_or_undone_after_every_step() {
-    every_step("0.84.2", false);
+fn a_run_that_ended_at_any_step_can_be_finished_or_undone() {
+    let install = Install::unbundled("0.80.3");
+    ends_at(&install, |_| true);
 }
 
 #[test]
-fn a_bundle_works_and_can_be_finished_or_undone_after_every_replaced_file() {
-    every_step("1.6.0", true);
+fn the_same_in_a_bundle() {
+    let install = Install::bundled("1.3.0");
+    ends_at(&install, |step| step % 9 == 5);
 }
 
 /// In the middle of a write: the half of a file lies beside the old one.
