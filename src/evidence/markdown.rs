@@ -84,11 +84,19 @@ fn by_drawing(report: &Report, out: &mut String) {
     let pairs = report.groups.len() * report.formats.len();
     let inside = |group: &super::Group| group.exact.iter().zip(&group.sampled).filter(|(e, s)| s.holds(**e)).count();
     let inside: usize = report.groups.iter().map(inside).sum();
-    let turned: u64 = report.reference.iter().flat_map(|(_, samples)| samples).map(|sample| sample.yes).sum();
+    let by_profile = |(profile, samples): &(Profile, Vec<super::Sample>)| {
+        let turned = report.formats.iter().zip(samples).filter(|(_, sample)| sample.yes > 0);
+        let turned: Vec<String> =
+            turned.map(|(format, sample)| format!("{} ({})", code(format.name), sample.yes)).collect();
+        let turned = if turned.is_empty() { "none".to_owned() } else { turned.join(", ") };
+        format!("{} in profile `{}`", turned, profile.as_str())
+    };
+    let turned = report.reference.iter().map(by_profile).collect::<Vec<_>>().join("; ");
     let _ = write!(
         out,
         "The same by drawing {drawn} ids of each format (seed {}) and asking another engine: {inside} of {pairs} exact values lie \
-         within the 99.9 % interval of their sample. Of {} ids of each format that were put to the reference, {turned} turn its verdict in any profile.\n\n\
+         within the 99.9 % interval of their sample. Of {} ids of each format that were put to the reference, those that turn its verdict on \
+         a new-api id: {turned}.\n\n\
          <details><summary>Exact and drawn, side by side</summary>\n\n",
         report.options.seed, report.options.reference_samples
     );
