@@ -38,8 +38,8 @@ pub(super) fn replace(text: &mut String, file: &'static str, old: &str, new: &st
 /// Word edges, and the statuses that Cloudflare and providers send besides the known ones.
 pub(super) fn edges(tree: &mut Tree) -> Result<(), Error> {
     let text = text(tree, CLASSIFIER)?;
-    if text.contains("errorStatus") {
-        return Err(Kind::AlreadyIn { what: format!("{CLASSIFIER} reads errorStatus") }.into());
+    if text.contains("errorStatus") || text.contains("readErrorStatus") {
+        return Err(Kind::AlreadyIn { what: format!("{CLASSIFIER} reads the status already") }.into());
     }
     if !text.contains("(?<![a-z0-9") {
         return Err(Kind::TooOld { what: format!("{CLASSIFIER} has no tokens with word edges") }.into());

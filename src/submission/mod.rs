@@ -69,7 +69,7 @@ impl Submission {
         let original = tree.clone();
         let steps: [(&str, &str, &str, &str, Step); 3] = [
             (
-                "keep retry tokens out of longer words and know Cloudflare's statuses",
+                "keep retry tokens out of longer words, know 521 to 530",
                 papers::EDGES,
                 "retry-word-edges.test.ts",
                 include_str!("vitest/retry-word-edges.test.ts"),

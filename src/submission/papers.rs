@@ -10,15 +10,14 @@ use crate::patch::mail::Mail;
 use crate::upstream::{Era, PiClassifier};
 
 pub(super) const EDGES: &str = "\
-The edges of the status tokens are letters and digits, so an id with `_` or `-` around three digits still counts: \
-req_500_ab and
-20261129-503-abc are retried. ENOTFOUND has no edges at all and is found in ResourceNotFoundException, which no retry
-can cure. Cloudflare's 521, 522, 523 and 530, and 529, are as transient as 520 and 524.";
+The edges of the status tokens are letters and digits, so an id with `_` or `-` around three digits still counts:
+req_500_ab and 20261129-503-abc are retried. ENOTFOUND has no edges at all and is found in ResourceNotFoundException,
+which no retry can cure. Cloudflare's 521, 522, 523 and 530, and 529, are as transient as 520 and 524.";
 
 pub(super) const STATUS: &str = "\
 Whether a failure is retried depends on words and digits in its text: \"max_tokens must be <= 32,500\" and \"Unknown
-parameter: 'timeout'\" are retried, a bodyless 522 or a 503 that mentions billing is not. Google's and Codex's texts name no
-status at all.
+parameter: 'timeout'\" are retried, a bodyless 522 or a 503 that mentions billing is not. The texts of Google and Codex
+name no status at all.
 
 Each provider's catch block now keeps the HTTP status of the failed answer on the message (errorStatus), and the
 classifier asks it first. errorMessage stays as it is. Wording decides where there is no status; on 400 only what

@@ -6,6 +6,7 @@ import { stream as streamOpenAICompletions } from "../src/api/openai-completions
 import { fauxAssistantMessage } from "../src/providers/faux.ts";
 import type { AssistantMessage, Model } from "../src/types.ts";
 import { isRetryableAssistantError } from "../src/utils/retry.ts";
+import { normalizeContext } from "../src/utils/transcript.ts";
 
 function failed(errorMessage: string, errorStatus?: number): AssistantMessage {
 	return { ...fauxAssistantMessage("", { stopReason: "error", errorMessage }), errorStatus };
@@ -74,7 +75,7 @@ describe("errorStatus", () => {
 		contextWindow: 100_000,
 		maxTokens: 1_000,
 	};
-	const context = { messages: [{ role: "user" as const, content: "hello", timestamp: 0 }] };
+	const context = normalizeContext({ messages: [{ role: "user", content: "hello", timestamp: 0 }] });
 	const options = { apiKey: "key", maxRetries: 0 };
 
 	it("is the status of the provider's failed answer, with the text as it was", async () => {

@@ -1,0 +1,151 @@
+//! The submission, as a maintainer would meet it: mails taken by git, checked with upstream's tools, compared with the reference.
+
+mod bad_input;
+#[path = "../patches/messages.rs"]
+#[allow(dead_code, reason = "shared with the tests of the patch")]
+mod messages;
+mod tree;
+
+use std::fs;
+use std::path::Path;
+
+use pi_retry_forced::submission::{RELAY_RULES, Sender, Submission, changed_lines, from_package};
+use pi_retry_forced::upstream::{Cache, Name, Package, Release};
+use pi_retry_forced::{Decision, Failure, Profile, classify, rules};
+use serde_json::Value;
+use tree::Tree;
+
+fn package(version: &str) -> Package {
+    let release = Release::find(Name::PiAi, version).expect("a known release");
+    Cache::user().expect("a cache").package(release, &mut |_| {}).expect("the package")
+}
+
+fn submission(version: &str) -> Submission {
+    let package = package(version);
+    let sources = from_package(&package).expect("sources");
+    Submission::new(&package, &sources, &Sender::default()).expect("a submission")
+}
+
+/// Rewrites the committed files instead of comparing them.
+const BLESS: &str = "PI_RETRY_FORCED_BLESS";
+
+#[test]
+fn the_committed_mails_are_those_of_the_newest_release() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("patches/upstream");
+    let files = submission("1.6.0").files();
+    if std::env::var_os(BLESS).is_some() {
+        fs::create_dir_all(&folder).expect("a folder");
+        for entry in fs::read_dir(&folder).expect("a folder").flatten() {
+            if entry.path().is_file() {
+                fs::remove_file(entry.path()).expect("an old file");
+            }
+        }
+        for (name, text) in &files {
+            fs::write(folder.join(name), text).expect("a written file");
+        }
+    }
+    for (name, text) in &files {
+        let there = fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(there == *text, "{name} is not what the command writes; {BLESS}=1 renews it");
+    }
+    let there = fs::read_dir(&folder).expect("a folder").flatten().filter(|entry| entry.path().is_file()).count();
+    assert_eq!(there, files.len(), "a file more than the command writes");
+}
+
+#[test]
+fn the_mails_are_small_and_in_upstreams_form() {
+    let submission = submission("1.6.0");
+    let (added, removed) = changed_lines(&submission.mails);
+    assert!(added + removed <= 40, "+{added} -{removed}");
+    for mail in &submission.mails {
+        assert!(mail.subject.starts_with("fix(ai): ") && mail.subject.len() <= 80, "{}", mail.subject);
+        assert!(mail.body.contains("\n\nfixes #"), "{}", mail.body);
+        assert!(mail.body.lines().all(|line| line.len() <= 120), "{}", mail.body);
+        assert!(
+            mail.files.iter().all(|file| file.path.starts_with("packages/ai/") && !file.path.contains("CHANGELOG"))
+        );
+        assert_eq!(mail.files.iter().filter(|file| file.path.ends_with(".test.ts")).count(), 1, "{}", mail.subject);
+    }
+    // One screen.
+    assert!(submission.issue.lines().count() <= 25 && submission.issue.len() <= 2500, "{}", submission.issue.len());
+}
+
+/// The whole way of a mail: its test fails before it, git takes it, its test passes after it; types and biome have nothing more to say.
+#[test]
+fn a_maintainer_can_take_the_mails_one_by_one() {
+    let package = package("1.6.0");
+    let tree = Tree::of(&package);
+    let mails = submission("1.6.0").mails;
+    let types_before = tree.types();
+    let mut tests = Vec::new();
+    for mail in &mails {
+        let test = mail.files.iter().find(|file| file.path.ends_with(".test.ts")).expect("a test");
+        tree.write(&test.path, &test.new);
+        let failed = tree.vitest(&[&test.path]);
+        assert!(!failed.0 && failed.1.contains("AssertionError"), "{}: passes without it\n{}", mail.subject, failed.1);
+        tree.remove(&test.path);
+
+        let old: Vec<(String, Vec<String>)> = mail
+            .files
+            .iter()
+            .filter(|file| file.old.is_some())
+            .map(|file| (file.path.clone(), tree.biome(&file.path)))
+            .collect();
+        tree.am(&mail.text());
+        tests.push(test.path.as_str());
+        let passed = tree.vitest(&tests);
+        assert!(passed.0, "{}\n{}", mail.subject, passed.1);
+        for (path, before) in old {
+            assert_eq!(tree.biome(&path), before, "biome on {path} after {}", mail.subject);
+        }
+        assert_eq!(tree.biome(&test.path), [""; 0]);
+    }
+    // What the package's own sources lack, data and so on, was lacking before.
+    let types: Vec<String> = tree.types().into_iter().filter(|line| !types_before.contains(line)).collect();
+    assert_eq!(types, [""; 0]);
+    assert_eq!(tree.log(), mails.iter().rev().map(|mail| mail.subject.clone()).collect::<Vec<_>>());
+}
+
+/// After the status mail the classifier is the reference's profile `upstream`; the last mail adds its wording and nothing else.
+#[test]
+fn the_result_decides_like_the_reference() {
+    let tree = Tree::of(&package("1.6.0"));
+    let mut list = messages::recorded();
+    list.extend(messages::from_rules());
+    list.extend(messages::random(20_000));
+    let field =
+        include_str!("../corpus/field.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    list.extend(field.map(|row| serde_json::json!({ "stopReason": "error", "errorMessage": row["errorMessage"], "errorStatus": row["status"] })));
+    let relay: Vec<_> = RELAY_RULES.iter().map(|id| rules::by_id(id).expect("a rule")).collect();
+    let failure = |message: &Value| Failure::from_json(message.as_object().expect("an object"));
+    let by_rule = |message: &Value| {
+        let failure = failure(message);
+        let verdict = classify(&failure, Profile::Upstream);
+        let text = failure.failed_text().unwrap_or_default();
+        let says =
+            relay.iter().any(|rule| rule.counts(verdict.status) && rule.patterns.iter().any(|p| p.is_match(text)));
+        // Stopped for want of evidence, that is, and not for a limit.
+        (
+            says,
+            verdict.decision == Decision::Retry,
+            verdict.rule == "permanent-status" || relay.iter().any(|r| r.id == verdict.rule),
+        )
+    };
+    let mails = submission("1.6.0").mails;
+    let mut differences = [0; 2];
+    for (step, mail) in mails.iter().enumerate() {
+        tree.am(&mail.text());
+        if step == 0 {
+            continue;
+        }
+        let verdicts = tree.verdicts(&list);
+        assert_eq!(verdicts.len(), list.len());
+        for (message, verdict) in list.iter().zip(verdicts) {
+            let (says, upstream, open) = by_rule(message);
+            let wanted = if says && open { step == 2 } else { upstream };
+            assert_eq!(verdict, wanted, "after mail {}: {message}", step + 1);
+            differences[step - 1] += usize::from(says && open);
+        }
+    }
+    assert!(differences[0] > 10 && differences[0] == differences[1], "{differences:?}");
+}
