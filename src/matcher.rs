@@ -10,6 +10,7 @@
 //! | `.` | one UTF-16 unit that is no line terminator |
 //! | `\s` `\S` | JavaScript's white space, and everything else |
 //! | `\q` | a quote of some kind, or the backslash before an escaped one |
+//! | `\N` | one character outside ASCII |
 //! | `\<` `\>` | an edge: no ASCII letter, digit or `_` before, or after |
 //! | `(?![0-9])` | last in the pattern: no digit follows |
 //! | `^` `$` | start and end of the text |
@@ -24,6 +25,8 @@ use std::sync::OnceLock;
 
 /// What JavaScript's `.` stands for, as a class of whole characters: a character outside the BMP is two units there.
 const DOT: &str = r"(?u-i:[^\n\r\x{2028}\x{2029}\x{10000}-\x{10FFFF}])";
+const NOT_ASCII: &str = r"(?u-i:[^\x00-\x7F])";
+const JS_NOT_ASCII: &str = r"[^\0-\x7f]";
 const QUOTE: &str = r#"[`"'\\]"#;
 /// [`DOT`] in JavaScript, where a bounded repeat counts its members.
 const JS_DOT: &str = r"[^\n\r\u2028\u2029\ud800-\udfff]";
@@ -138,6 +141,7 @@ fn translate(written: &str) -> Result<Translated, PatternError> {
                 t.js.push_str(QUOTE);
                 t.js.push_str(&quotes[2..]);
             }
+            r"\N" => t.js.push_str(JS_NOT_ASCII),
             // JavaScript counts an astral character as two; leaving it out makes the bounds mean the same.
             dots if dots.starts_with(".{") => {
                 t.js.push_str(JS_DOT);
@@ -247,6 +251,7 @@ impl Translator<'_> {
                     's' => self.rust.push_str(SPACE),
                     'S' => self.rust.push_str(NOT_SPACE),
                     'q' => self.rust.push_str(QUOTE),
+                    'N' => self.rust.push_str(NOT_ASCII),
                     'n' => self.rust.push_str(r"\n"),
                     _ if e.is_ascii_punctuation() => return self.literal(e),
                     _ => return Err(self.error(format!("no such escape: `\\{e}`"))),

@@ -299,7 +299,7 @@ export const DATA: RuleData = {
 			"patterns": [
 				"model_?not_?found",
 				"model_not_supported",
-				"(?:not|n.t) support (?:this |the )?model",
+				"(?:not|n.?t) support (?:this |the )?model",
 				"model_not_available",
 				"no such model",
 				"(?:unknown|invalid|unsupported|unrecognized) model(?![a-z0-9_])",
@@ -690,7 +690,7 @@ export const DATA: RuleData = {
 				400
 			],
 			"patterns": [
-				"this request is not supported[.!]?(?:[ \\n,;()\\[\\]]|\\(request id: [a-z0-9]{1,64}\\)){0,40}(?:[`\"'\\\\]|$|(?:type|code)[=:])"
+				"this request is not supported[.!]?(?:[ \\n,;()\\[\\]]|\\(request id: [a-z0-9_.-]{1,128}\\)){0,40}(?:[`\"'\\\\]|[^\\0-\\x7f]|$|(?:type|code)[=:])"
 			],
 			"why": "the identical request succeeds when sent again: 7 of 9 on a long session with a large cached context; whoever says more names a parameter"
 		},

@@ -1,12 +1,12 @@
 //! `patch`: writes the patch of a pi package, ready for patch-package.
 
 use super::{Context, ExitStatus, style};
+use crate::Profile;
 use crate::patch::{self, Classifier, PatchSet, patch_package, unified, verify};
 use crate::upstream::{Cache, Installed, Name, Package, Release, Step, find_installed};
-use crate::{Decision, Failure, Profile, classify, rules};
 use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -87,8 +87,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<ExitStat
         None
     } else {
         progress.tell("running the patched package in node against the reference");
-        let messages = messages();
-        Some(verify::run(&set, &messages, reference).context("nothing was written (--no-verify skips this check)")?)
+        let compared = verify::against_reference(&set);
+        Some(compared.context("nothing was written (--no-verify skips this check)")?)
     };
     progress.bar.finish_and_clear();
     for warning in &set.warnings {
@@ -199,27 +199,6 @@ fn report(
     let state = if written { "written" } else { "already up to date" };
     writeln!(out, "  {state}: {}", path.display())?;
     writeln!(out, "Apply it in the project that has the package: npx patch-package@8")
-}
-
-/// What the patched package is compared on: each rule's own examples, bare and in frames, with and without a status.
-fn messages() -> Vec<Value> {
-    let texts: Vec<&str> =
-        rules::all().iter().flat_map(|r| r.hits.iter().chain(&r.misses)).map(String::as_str).collect();
-    let mut messages = Vec::new();
-    for text in texts {
-        for lead in ["", "400: ", "relay API error (429): ", "503 ", "Error: 403 ", crate::REWRITE_PREFIX] {
-            messages.push(json!({ "stopReason": "error", "errorMessage": format!("{lead}{text}") }));
-        }
-        for status in [400, 401, 424, 429, 502, 200] {
-            messages.push(json!({ "stopReason": "error", "errorMessage": text, "errorStatus": status }));
-        }
-        messages.push(json!({ "stopReason": "aborted", "errorMessage": text }));
-    }
-    messages
-}
-
-fn reference(message: &Value) -> bool {
-    message.as_object().is_some_and(|m| classify(&Failure::from_json(m), Profile::Patch).decision == Decision::Retry)
 }
 
 /// A spinner that only shows on a terminal and only if there is something to wait for.

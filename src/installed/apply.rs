@@ -10,7 +10,6 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde_json::{Value, json};
 
 use super::error::{Error, Kind, Result};
 use super::pi::Target;
@@ -18,9 +17,9 @@ use super::record::{Entry, Lock, Phase, Record, originals};
 use super::replace;
 use super::revert::put_back;
 use super::state::{By, State, digest, digest_of, edited, inspect};
+use crate::Profile;
 use crate::patch::{self, Classifier, PatchSet, verify};
 use crate::upstream::{Cache, Step};
-use crate::{Decision, Failure, Profile, classify, rules};
 
 /// How [`apply`] goes about it.
 #[derive(Default)]
@@ -108,10 +107,7 @@ pub fn plan(target: &Target, options: &Options<'_>) -> Result<Plan> {
         }
     }
     if options.verify {
-        verify::run(&set, &messages(), |message| {
-            let failure = message.as_object().map(Failure::from_json);
-            failure.is_some_and(|failure| classify(&failure, Profile::Patch).decision == Decision::Retry)
-        })?;
+        verify::against_reference(&set)?;
     }
     Ok(Plan { order: order(&set), set, warnings })
 }
@@ -260,14 +256,4 @@ fn joined(folder: &Path, specifier: &str) -> PathBuf {
         }
     }
     path
-}
-
-/// Messages on which the patched classifier must agree with the reference: every example of every rule, with and without
-/// a status.
-fn messages() -> Vec<Value> {
-    let statuses = [Value::Null, json!(400), json!(403), json!(429), json!(503)];
-    let texts: Vec<_> = rules::all().iter().flat_map(|rule| rule.hits.iter().chain(&rule.misses)).collect();
-    let message =
-        |text: &&String, status: &Value| json!({ "stopReason": "error", "errorMessage": text, "errorStatus": status });
-    texts.iter().flat_map(|text| statuses.iter().map(move |status| message(text, status))).collect()
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tree_sitter::Node;
 
 use super::edits::{functions, misplaced};
@@ -18,6 +18,7 @@ use super::error::{Kind, Result};
 use super::source::Language;
 use super::syntax::{Parsed, below, named};
 use super::{PatchSet, Source, patch_package, unified};
+use crate::{Decision, Failure, Profile, REWRITE_PREFIX, classify, rules};
 
 /// Applies the rendered patch to the old texts and checks that the new ones come out, and the other way round.
 pub fn round_trip(set: &PatchSet) -> Result<()> {
@@ -31,6 +32,25 @@ pub fn round_trip(set: &PatchSet) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Compares the patched classifier with the reference, profile `patch`, on every example of every rule: bare and in frames,
+/// with and without a status. Gives how many messages were compared.
+pub fn against_reference(set: &PatchSet) -> Result<usize> {
+    let mut messages = Vec::new();
+    for text in rules::all().iter().flat_map(|rule| rule.hits.iter().chain(&rule.misses)) {
+        for lead in ["", "400: ", "relay API error (429): ", "503 ", "Error: 403 ", REWRITE_PREFIX] {
+            messages.push(json!({ "stopReason": "error", "errorMessage": format!("{lead}{text}") }));
+        }
+        for status in [400, 401, 424, 429, 502, 200] {
+            messages.push(json!({ "stopReason": "error", "errorMessage": text, "errorStatus": status }));
+        }
+        messages.push(json!({ "stopReason": "aborted", "errorMessage": text }));
+    }
+    run(set, &messages, |message| {
+        let failure = message.as_object().map(Failure::from_json);
+        failure.is_some_and(|failure| classify(&failure, Profile::Patch).decision == Decision::Retry)
+    })
 }
 
 /// Compares the patched classifier with the reference on messages, JSON objects with `stopReason`, `errorMessage` and
