@@ -166,7 +166,7 @@ pub const FRAME_END: &str = r#"(?:[\t\n\r :;<>{}()\[\]"'/|]|, |：|，|$)"#;
 /// pi's own frames, for the submission to upstream: `400 …`, `400: …`, `<provider> API error (400): …` and
 /// `Unknown: 400: …`. Group 1 is the status.
 pub static PI_FRAME: LazyLock<Pattern> = LazyLock::new(|| {
-    Pattern::new(r"^(?:[a-z0-9_ .-]+ api error \(|unknown: )?([45][0-9]{2})(?:[\t\n\r :)]|$)")
+    Pattern::new(r"^(?:|[a-z0-9_ .-]+ api error \(|unknown: )([45][0-9]{2})(?:[\t\n\r :)]|$)")
         .expect("the frame is in the subset, a test says")
 });
 

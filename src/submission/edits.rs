@@ -73,7 +73,7 @@ pub(super) fn relay(tree: &mut Tree) -> Result<(), Error> {
 }
 
 /// A string literal as upstream's formatter wants it: double quotes, but single ones where that saves escapes.
-pub(super) fn quote(value: &str) -> Result<String, Error> {
+fn quote(value: &str) -> Result<String, Error> {
     let quote = if value.matches('"').count() > value.matches('\'').count() { '\'' } else { '"' };
     let mut literal = String::from(quote);
     for char in value.chars() {

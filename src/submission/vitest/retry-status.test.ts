@@ -40,7 +40,7 @@ describe("retry classification by HTTP status", () => {
 		["400: model gpt-500 not found", false],
 		["522 status code (no body)", true],
 		["Mistral API error (529): Overflow", true],
-		["HTTP 400: Unknown parameter: 'timeout'", false],
+		["400: Unknown parameter: 'timeout'", false],
 	])("reads the status at the start of a text without errorStatus: %s", (text, retryable) => {
 		expect(isRetryableAssistantError(failed(text))).toBe(retryable);
 	});

@@ -21,7 +21,7 @@ describe("word edges of retry patterns", () => {
 		expect(isRetryable(`${status} status code (no body)`)).toBe(true);
 	});
 
-	it.each(["503: upstream down", "API error (520): no body", "connect ENOTFOUND api.example.com", "ENOTFOUND"])(
+	it.each(["503: upstream down", "groq API error (520): {}", "connect ENOTFOUND api.example.com", "ENOTFOUND"])(
 		"still matches: %s",
 		(errorMessage) => {
 			expect(isRetryable(errorMessage)).toBe(true);
