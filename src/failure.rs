@@ -195,7 +195,7 @@ fn text_frame(text: &str, frame: &Pattern) -> Option<u16> {
 /// Request ids in all the ways that relays and providers write them, one alternative each.
 pub const REQUEST_ID_FORMS: &[&str] = &[
     // `(request id: …)`, `"request_id":"…"`, `RequestID: …`, `trace_id=…`, `Ray ID: …`, plain or JSON-escaped
-    r#"\(?\<(?:x-)?(?:amzn?-|correlation|event|log|ray|req|request|span|trace)[ _-]?id\>[\\"' ]{0,4}[:=]{1,2}[\\"' ]{0,4}[a-z0-9][a-z0-9_.:/+=@-]*[\\"']{0,4}\)?"#,
+    r#"\(?\<(?:x-)?(?:amzn?-|correlation|event|log|ray|req|request|span|trace)[ _-]?id\>[\\"' ]{0,4}[:=]{1,2}[\\"' ]{0,4}[a-z0-9_.:/+=@-]+[\\"']{0,4}\)?"#,
     // `request ID a665d5a9…` without a colon: an id has a digit, a word has none
     r"\<(?:request|trace|correlation)[ _-]id [a-z_-]{0,64}[0-9][a-z0-9_-]*",
     // `req_…`, `chatcmpl-…` and the like, wherever they stand

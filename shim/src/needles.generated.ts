@@ -189,6 +189,7 @@ export const NEEDLES: readonly (readonly (boolean | string | number)[] | null)[]
 	[true,"subscription_sharing_usage_limit_exceeded",19],
 	[true,"subscription_sharing_workplace_individual_usage_limit_exceeded",18],
 	[false,"1308",0],
+	[true,"hit your chatgpt usage limit",4],
 	[true,"usage-limit",5,"usage_limit",5],
 	[true,"usage limit exceeded",0,"usage limit has been exceeded",0,"usage limit has been hit",0,"usage limit has been reached",0,"usage limit hit",0,"usage limit is exceeded",0,"usage limit is hit",0,"usage limit is reached",0,"usage limit reached",0,"usage limit was exceeded",0,"usage limit was hit",0,"usage limit was reached",0],
 	[false,"usage limit",0],

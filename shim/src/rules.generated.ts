@@ -4,7 +4,7 @@ import type { RuleData } from "./engine.ts";
 export const DATA: RuleData = {
 	"rewritePrefix": "503 service unavailable (retry-forced): ",
 	"frame": "^(?:|[ !#-;=?-z|]{1,80} error \\(|(?:(?:ai|api|capi|http|request|upstream|provider|server|gateway|ai_apicall)[ _]?)?(?:error|failed): ?|unknown: |http(?:/[0-9.]{1,3})?[ :]{1,2}|(?:curl: \\([0-9]{1,3}\\) )?(?:[a-z][a-z0-9_.'-]{0,60}[ ,:]{1,2}){0,12}(?:status[ _]?code|response code|returned error|server response|(?:bad|error|got|http|invalid|response|returned|unexpected|with) status|error code|http error)(?: is| was)?[ :=]{1,3}|(?:the )?(?:gateway|provider|proxy|relay|server|upstream) (?:answered|failed|responded|returned)(?: with)?(?: an?)?(?: http)?(?: error| status)?[ :]{1,2}|\\[googlegenerativeai error\\]: error fetching from [!-~]{1,255}: \\[)([45][0-9]{2})(?:[\\t\\n\\r :;<>{}()\\[\\]\"'/|]|, |：|，|$)",
-	"requestId": "\\(?(?<![a-z0-9_])(?:x-)?(?:amzn?-|correlation|event|log|ray|req|request|span|trace)[ _-]?id(?![a-z0-9_])[\\\\\"' ]{0,4}[:=]{1,2}[\\\\\"' ]{0,4}[a-z0-9][a-z0-9_.:/+=@-]*[\\\\\"']{0,4}\\)?|(?<![a-z0-9_])(?:request|trace|correlation)[ _-]id [a-z_-]{0,64}[0-9][a-z0-9_-]*|(?<![a-z0-9_])req[_-][a-z0-9_-]{4}[a-z0-9_-]*|(?<![a-z0-9_])(?:chatcmpl|gen|msg|resp|rs)[_-][a-z0-9]{16}[a-z0-9]*|(?<![a-z0-9_])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![a-z0-9_])|(?<![a-z0-9_])[0-9a-f]{32}(?![a-z0-9_])|(?<![a-z0-9_])[0-9]{14}[a-z0-9]*",
+	"requestId": "\\(?(?<![a-z0-9_])(?:x-)?(?:amzn?-|correlation|event|log|ray|req|request|span|trace)[ _-]?id(?![a-z0-9_])[\\\\\"' ]{0,4}[:=]{1,2}[\\\\\"' ]{0,4}[a-z0-9_.:/+=@-]+[\\\\\"']{0,4}\\)?|(?<![a-z0-9_])(?:request|trace|correlation)[ _-]id [a-z_-]{0,64}[0-9][a-z0-9_-]*|(?<![a-z0-9_])req[_-][a-z0-9_-]{4}[a-z0-9_-]*|(?<![a-z0-9_])(?:chatcmpl|gen|msg|resp|rs)[_-][a-z0-9]{16}[a-z0-9]*|(?<![a-z0-9_])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![a-z0-9_])|(?<![a-z0-9_])[0-9a-f]{32}(?![a-z0-9_])|(?<![a-z0-9_])[0-9]{14}[a-z0-9]*",
 	"transientClientStatuses": [
 		408,
 		409,
@@ -378,6 +378,18 @@ export const DATA: RuleData = {
 				"\"code\"\\s*:\\s*\"?1308(?![0-9])"
 			],
 			"why": "subscription, quota or billing is used up; hours or a payment bring it back, not seconds"
+		},
+		{
+			"id": "codex-usage-limit",
+			"decision": "stop",
+			"when": [
+				"no-status",
+				"4xx"
+			],
+			"patterns": [
+				"hit your ChatGPT usage limit"
+			],
+			"why": "with the status at hand its 429 must not turn a plan's limit into a rate"
 		},
 		{
 			"id": "usage-limit",

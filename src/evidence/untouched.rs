@@ -22,6 +22,8 @@ pub struct PatternChange {
 
 const TOKENS: &str = "digits in a text without a status are an id, a limit, an index or a name; a status is where the text starts with one, and is read there";
 const WHOLE_WORD: &str = "a word of its own: `ResourceNotFoundException` contains ENOTFOUND too";
+const PLAN: &str =
+    "Codex words every 429 like this: with the status at hand it would be retried, and it is a plan's limit";
 const SPELLING: &str = "the same in the spelling that both engines of this project understand";
 
 fn reason(pattern: &str) -> Option<&'static str> {
@@ -30,6 +32,7 @@ fn reason(pattern: &str) -> Option<&'static str> {
         _ if pattern.contains("ENOTFOUND") && bare.ends_with("ENOTFOUND") || pattern.contains(")ENOTFOUND(") => {
             Some(WHOLE_WORD)
         }
+        _ if pattern.contains("ChatGPT") => Some(PLAN),
         _ if pattern.contains("429") && pattern.contains("503") => Some(TOKENS),
         _ if pattern.contains("unavailable") || pattern.contains("returned") => Some(SPELLING),
         _ => None,
