@@ -6,8 +6,10 @@ use crate::upstream::PiClassifier;
 use crate::{BUILT_IN_RULES, Decision, Failure, Profile, StatusSource, Verdict, rules};
 use anyhow::{Context as _, bail};
 use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
-use std::io::{BufRead, IsTerminal, Read, Write};
+use std::fmt;
+use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 
 /// Say whether a failed model call deserves another attempt, and why
 ///
@@ -15,18 +17,19 @@ use std::io::{BufRead, IsTerminal, Read, Write};
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  pi-retry-forced classify '400: {\"message\":\"This request is not supported. (request id: 20261129…)\"}'
+  pi-retry-forced classify '503 upstream gave up'
   pi-retry-forced classify 'upstream gave up' --status 522
   pi-retry-forced classify --jsonl --against 1.6.0,0.87.1 < messages.jsonl
 
 With --jsonl each line of standard input is an assistant message (errorMessage, stopReason, errorStatus, \
-diagnostics, api, provider, and status for one seen on the wire); each gets one line of JSON in its place.
+diagnostics, api, provider, and status for one seen on the wire); each gets one line of JSON in its place. A field \
+of another type counts as absent. Releases from 0.80.3 on can be compared with.
 
 Exit status: 0 retry or repair, 1 stop, 2 error. With --jsonl: 0, or 2 if a line was no JSON object.")]
 pub(crate) struct Args {
     /// The error text, as pi shows it
     text: Option<String>,
-    /// The HTTP status that was seen on the wire (400 to 599), if any
+    /// The HTTP status that was seen on the wire (400 to 599); one at the start of the text is stronger
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(400..=599), conflicts_with = "jsonl")]
     status: Option<u16>,
     /// Read assistant messages from standard input, one JSON object a line
@@ -77,12 +80,14 @@ struct Answer {
 pub(crate) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitStatus> {
     let judge = Judge::new(args.profile.into(), &args.against)?;
     if args.jsonl {
-        return judge.lines(std::io::stdin().lock(), &mut *context.out);
+        return judge.lines(BufReader::new(std::io::stdin().lock()), &mut *context.out);
     }
     let text = match args.text {
         Some(text) => text,
         None => read_text()?,
     };
+    // Line breaks, spaces and a byte order mark around it belong to whatever handed the text over.
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}');
     let failure = Failure::from_text(text).observed(args.status);
     let verdict = crate::classify(&failure, judge.profile);
     if args.json {
@@ -102,8 +107,7 @@ fn read_text() -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     stdin.read_to_end(&mut bytes).context("cannot read standard input")?;
     match String::from_utf8(bytes) {
-        // The line break belongs to whatever printed the text.
-        Ok(text) => Ok(text.strip_suffix('\n').map_or(text.clone(), |t| t.strip_suffix('\r').unwrap_or(t).to_owned())),
+        Ok(text) => Ok(text),
         Err(_) => bail!("standard input is not UTF-8: convert it first, for example with iconv"),
     }
 }
@@ -118,7 +122,13 @@ impl Judge {
         let pis = if against.is_empty() {
             vec![PiClassifier::newest()?]
         } else {
-            against.iter().map(|v| PiClassifier::for_version(v.trim())).collect::<Result<_, _>>()?
+            let mut versions: Vec<&str> = Vec::new();
+            for version in against.iter().map(|v| v.trim()) {
+                if !versions.contains(&version) {
+                    versions.push(version);
+                }
+            }
+            versions.into_iter().map(PiClassifier::for_version).collect::<Result<_, _>>()?
         };
         Ok(Self { profile, pis })
     }
@@ -136,7 +146,7 @@ impl Judge {
     }
 
     /// Answers line by line; memory is bounded by the longest line.
-    fn lines(&self, mut input: impl BufRead, out: &mut dyn Write) -> anyhow::Result<ExitStatus> {
+    fn lines(&self, mut input: BufReader<impl Read>, out: &mut dyn Write) -> anyhow::Result<ExitStatus> {
         let mut status = ExitStatus::Done;
         let mut line = Vec::new();
         for number in 1_u64.. {
@@ -157,6 +167,10 @@ impl Judge {
                 }
             }
             out.write_all(b"\n")?;
+            // Whoever asks line by line waits for the answer.
+            if input.buffer().is_empty() {
+                out.flush()?;
+            }
         }
         Ok(status)
     }
@@ -210,8 +224,43 @@ fn read_message(line: &[u8]) -> Result<Map<String, Value>, String> {
         return Err("not UTF-8; write the messages as UTF-8".to_owned());
     }
     match serde_json::from_slice(&replace_lone_surrogates(line)) {
-        Ok(Value::Object(message)) => Ok(message),
-        Ok(_) => Err("not a JSON object; each line is one assistant message".to_owned()),
-        Err(error) => Err(format!("not a JSON object ({error}); each line is one assistant message")),
+        Ok(Message(message)) => Ok(message),
+        Err(error) => {
+            // The parser counts the lines of its own input, of which there is one.
+            let what = error.to_string();
+            let what = what.split(" at line ").next().unwrap_or_default();
+            Err(format!("column {}: {what}; each line is one assistant message as a JSON object", error.column()))
+        }
+    }
+}
+
+/// The fields of a message that matter here. Others are passed over unread, whatever their size, depth or numbers.
+struct Message(Map<String, Value>);
+
+const FIELDS: [&str; 5] = ["errorMessage", "stopReason", "errorStatus", "diagnostics", "status"];
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Message;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Message, A::Error> {
+                let mut fields = Map::new();
+                while let Some(key) = map.next_key::<String>()? {
+                    if FIELDS.contains(&key.as_str()) {
+                        fields.insert(key, map.next_value()?);
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                    }
+                }
+                Ok(Message(fields))
+            }
+        }
+        deserializer.deserialize_map(Fields)
     }
 }

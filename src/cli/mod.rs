@@ -28,7 +28,8 @@ const STYLES: clap::builder::Styles = clap::builder::Styles::styled()
 /// extension, as a patch, and as a submission to upstream.
 #[derive(Parser)]
 #[command(name = "pi-retry-forced", version, styles = STYLES, max_term_width = 110, propagate_version = true)]
-#[command(after_help = "Exit status: 0 done (classify: retry or repair), 1 no (classify: stop), 2 error.")]
+#[command(after_help = "\
+Exit status: 0 done (classify: retry or repair), 1 no (classify: stop; doctor: something is to be done), 2 error.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -46,8 +47,7 @@ enum Command {
     Evidence(evidence::Args),
     Upstream(upstream::Args),
     /// Print a completion script for a shell
-    ///
-    /// Example: pi-retry-forced completions bash > ~/.local/share/bash-completion/completions/pi-retry-forced
+    #[command(after_help = "Example:\n  pi-retry-forced completions bash > completions.bash")]
     Completions {
         /// The shell to write for
         shell: clap_complete::Shell,
@@ -108,7 +108,7 @@ pub fn run() -> ExitCode {
         Err(error) => {
             let bad = style::BAD;
             // If standard error is gone too, the exit status has to do.
-            let _ = writeln!(context.err, "{bad}error:{bad:#} {error:#}");
+            let _ = writeln!(context.err, "{bad}error:{bad:#} {}", told(&error));
             ExitCode::from(ExitStatus::Error as u8)
         }
     }
@@ -132,6 +132,17 @@ fn dispatch(command: Command, context: &mut Context) -> anyhow::Result<ExitStatu
             Ok(ExitStatus::Done)
         }
     }
+}
+
+/// An error and what caused it, each said once: some errors name their cause themselves.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

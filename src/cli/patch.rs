@@ -2,7 +2,7 @@
 
 use super::{Context, ExitStatus, style};
 use crate::Profile;
-use crate::patch::{self, Classifier, PatchSet, patch_package, unified, verify};
+use crate::patch::{self, Classifier, Kind, PatchSet, patch_package, unified, verify};
 use crate::upstream::{Cache, Installed, Name, Package, Release, Step, find_installed};
 use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -23,7 +23,7 @@ Examples:
   pi-retry-forced patch --release 0.87.1 --out /tmp/patches
   pi-retry-forced patch --package pi-coding-agent
 
-The patch is for patch-package: put it into the patches folder of your project and run `npx patch-package`. \
+The patch is for patch-package: put it into the patches folder of your project and run `npx patch-package@8`. \
 Since 0.84.3 the `pi` command runs a bundle of its own, which a patch of pi-ai does not reach: patch pi-coding-agent \
 for it, or see `apply`.
 
@@ -76,13 +76,26 @@ struct Found {
     origin: String,
     /// Installed below pi-coding-agent's own node_modules.
     nested: bool,
+    /// Taken from a folder, where somebody may have edited it.
+    local: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<ExitStatus> {
     let progress = Progress::new();
-    let found = find(args, &progress)?;
+    let mut found = find(args, &progress)?;
     progress.tell("making the patch");
-    let set = patch::make(&found.package, &Classifier::of(Profile::Patch))?;
+    let target = Classifier::of(Profile::Patch);
+    let set = match (patch::make(&found.package, &target), found.package.release()) {
+        // The project has the patch already; the published package still shows what it is.
+        (Err(error), Some(release)) if args.from.is_none() && matches!(error.kind(), Kind::AlreadyPatched { .. }) => {
+            let package = fetch(release, &progress)?;
+            found.origin = format!("{}, since {} is patched already", release.spec(), found.origin);
+            found.package = package;
+            found.local = false;
+            patch::make(&found.package, &target)?
+        }
+        (set, _) => set?,
+    };
     let compared = if args.no_verify {
         None
     } else {
@@ -91,7 +104,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<ExitStat
         Some(compared.context("nothing was written (--no-verify skips this check)")?)
     };
     progress.bar.finish_and_clear();
-    for warning in &set.warnings {
+    let folder = &args.out;
+    for warning in set.warnings.iter().cloned().chain(edited(&found, &set)).chain(stale(folder, &set)) {
         let warn = style::WARN;
         writeln!(context.err, "{warn}warning:{warn:#} {warning}")?;
     }
@@ -106,19 +120,27 @@ fn find(args: &Args, progress: &Progress) -> anyhow::Result<Found> {
     let name = Name::from(args.package);
     if let Some(folder) = &args.from {
         let origin = folder.display().to_string();
-        return Ok(Found { package: Package::open(folder, name)?, origin, nested: false });
+        let package = Package::open(folder, name)?;
+        let place = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+        let below = Path::new(Name::PiCodingAgent.as_str()).join("node_modules").join(name.as_str());
+        return Ok(Found { package, origin, nested: place.ends_with(below), local: true });
     }
     let release = match &args.release {
         Some(version) => Release::find_supported(name, version)?,
         None => match find_installed(&std::env::current_dir()?, name) {
             Ok(Installed { package, nested, .. }) => {
                 let origin = package.root().display().to_string();
-                return Ok(Found { package, origin, nested });
+                return Ok(Found { package, origin, nested, local: true });
             }
             Err(error) if error.is_not_installed() => Release::newest(name),
             Err(error) => return Err(error.into()),
         },
     };
+    let package = fetch(release, progress)?;
+    Ok(Found { package, origin: format!("{}, fetched with npm", release.spec()), nested: false, local: false })
+}
+
+fn fetch(release: &Release, progress: &Progress) -> anyhow::Result<Package> {
     let package = Cache::user()?.package(release, &mut |step| {
         progress.tell(match step {
             Step::Downloading => "downloading with npm",
@@ -126,7 +148,35 @@ fn find(args: &Args, progress: &Progress) -> anyhow::Result<Found> {
             Step::Unpacking => "unpacking",
         });
     })?;
-    Ok(Found { package, origin: format!("{}, fetched with npm", release.spec()), nested: false })
+    Ok(package)
+}
+
+/// Which files are not as published, where that can be told without asking the network.
+fn edited(found: &Found, set: &PatchSet) -> Option<String> {
+    let release = found.package.release().filter(|_| found.local)?;
+    let published = Cache::user().ok()?.cached(release)?;
+    let other = |file: &&patch::Changed| published.read(&file.path).map_or(true, |text| text != file.old);
+    let files: Vec<&str> = set.files.iter().filter(other).map(|file| file.path.as_str()).collect();
+    (!files.is_empty()).then(|| {
+        format!("not as published, so the patch fits this copy only and not a fresh install: {}", files.join(", "))
+    })
+}
+
+/// Patch files of other versions in the same folder: patch-package stops at the first that does not fit.
+fn stale(folder: &Path, set: &PatchSet) -> Vec<String> {
+    let own = set.file_name();
+    let prefix = own.strip_suffix(&format!("{}.patch", set.version)).unwrap_or(&own);
+    let names =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|e| e.file_name().into_string().ok());
+    let mut stale: Vec<String> =
+        names.filter(|name| name.starts_with(prefix) && name.ends_with(".patch") && *name != own).collect();
+    stale.sort();
+    stale
+        .into_iter()
+        .map(|name| {
+            format!("{} is for another version and makes patch-package fail: delete it", folder.join(name).display())
+        })
+        .collect()
 }
 
 /// The file's name and text. patch-package names a package that lies below another one after both.
@@ -150,7 +200,13 @@ fn write(path: &Path, text: &str, force: bool) -> anyhow::Result<bool> {
         ),
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => return Err(error).context(format!("cannot read {}", path.display())),
+        Err(error) => {
+            let what = format!(
+                "cannot read {}: it is in the way; remove it, or name another folder with --out",
+                path.display()
+            );
+            return Err(error).context(what);
+        }
     }
     let cannot = || format!("cannot write {}: choose another folder with --out", path.display());
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -198,7 +254,10 @@ fn report(
     }
     let state = if written { "written" } else { "already up to date" };
     writeln!(out, "  {state}: {}", path.display())?;
-    writeln!(out, "Apply it in the project that has the package: npx patch-package@8")
+    writeln!(
+        out,
+        "Apply it: in the project that has the package, with the file in its patches folder, npx patch-package@8"
+    )
 }
 
 /// A spinner that only shows on a terminal and only if there is something to wait for.

@@ -20,6 +20,8 @@ Examples:
   pi-retry-forced upstream --out mails
   pi-retry-forced upstream --out mails --checkout ~/src/pi --issue 12345 --author \"Name <name@example.com>\"
 
+The mails are for 1.4.0 and newer: before that, upstream's list has no word edges to build on.
+
 Exit status: 0 written, 2 error; then nothing is written.")]
 pub(crate) struct Args {
     /// The folder for mails and papers; it is made

@@ -196,12 +196,18 @@ fn install(release: &Release, folder: &Path) -> anyhow::Result<PathBuf> {
     fs::write(folder.join("package.json"), &manifest)?;
     let output = Command::new(NPM)
         .args(["install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"])
+        .args(["--fetch-retry-maxtimeout=5000", "--fetch-retry-mintimeout=1000"])
         .current_dir(&folder)
         .output()
         .map_err(|error| anyhow::anyhow!("npm cannot be run ({error}); install Node 20 or newer with npm"))?;
     if !output.status.success() {
         let errors = String::from_utf8_lossy(&output.stderr);
-        anyhow::bail!("npm could not install {}: {}", release.spec(), errors.trim());
+        // npm prints its own stack; the first line says what happened.
+        let first = errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("it gave no reason").trim();
+        anyhow::bail!(
+            "npm could not install {}: {first}; check the connection and npm's settings, or leave out --run",
+            release.spec()
+        );
     }
     fs::write(done, manifest)?;
     Ok(folder)

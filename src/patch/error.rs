@@ -103,10 +103,15 @@ impl fmt::Display for Error {
             Kind::Place { edit, file, found } => write!(
                 f,
                 "{file}: the edit \"{edit}\" {found}; nothing was written. The file was edited by hand, or this release is \
-                 laid out in a way that this version does not know"
+                 laid out in a way that this version does not know: install the package anew, or update pi-retry-forced; \
+                 the extension works without a patch"
             ),
             Kind::AlreadyPatched { file, by } => {
-                write!(f, "{file} is patched already by {by}; start from the published package")
+                write!(
+                    f,
+                    "{file} is patched already by {by}; start from the published package: `npx patch-package@8 --reverse` \
+                     or `npm ci` brings it back"
+                )
             }
             Kind::SourceMap { file, why } => write!(f, "{file}: {why}"),
             Kind::Node { what, why } => write!(f, "{what}: {why}"),

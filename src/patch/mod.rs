@@ -149,6 +149,13 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<Pa
     let (classifier, edited) = edits::only(classifiers, classifier::EDIT, place)?;
     replacements[classifier].extend(edited.replacements);
     let mut warnings = edited.warnings;
+    if package.release().is_none() {
+        warnings.push(format!(
+            "{} {} is not on this version's list of releases; each edit found its place exactly once",
+            package.name(),
+            package.version()
+        ));
+    }
 
     if !bundle {
         let mut fields = Vec::new();

@@ -69,15 +69,15 @@ impl fmt::Display for Error {
             }
             Kind::UnknownRelease { name, version, newest } if version > newest => write!(
                 f,
-                "{name} {version} is newer than the newest release that this build knows, {newest}; install it and name \
-                 its folder with --from, or use {newest}, or update pi-retry-forced",
+                "{name} {version} is newer than the newest release that this build knows, {newest}; use {newest}, or update \
+                 pi-retry-forced. An installed {version} can still be patched: `pi-retry-forced patch` where it is installed",
             ),
             Kind::UnknownRelease { name, version, .. } => {
                 write!(f, "{name} {version} was never published; `npm view {name} versions` lists the releases")
             }
             Kind::TooOld { name, version } => write!(
                 f,
-                "{name} {version} cannot be patched: before 0.80.3 pi decides inside pi-coding-agent's \
+                "{name} {version} is too old to be patched or compared: before 0.80.3 pi decides inside pi-coding-agent's \
                  dist/core/agent-session.js; update pi to 0.80.3 or newer, or use the extension instead",
             ),
             Kind::NpmMissing { program } => {
