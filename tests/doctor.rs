@@ -451,7 +451,7 @@ fn patch_files_for_another_version_are_named() {
         [(&library, &stale, ""), (&nested, &stale_nested, ""), (&agent, &stale_agent, " --package pi-coding-agent")]
     {
         let finding = at(&diagnosis, path);
-        assert_eq!(finding.stale_patches, [file.clone()]);
+        assert_eq!(finding.stale_patches, std::slice::from_ref(file));
         let expected = format!(
             "delete {}, then in {} run `pi-retry-forced patch{package}` and `npx patch-package@8`",
             file.display(),

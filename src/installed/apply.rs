@@ -76,26 +76,23 @@ pub fn plan(target: &Target, options: &Options<'_>) -> Result<Plan> {
     let package = &target.package;
     let set = patch::make(package, &Classifier::of(Profile::Patch))?;
     let mut warnings = set.warnings.clone();
-    match (options.cache, package.release()) {
-        (Some(cache), Some(release)) => {
-            let published = match (cache.cached(release), options.fetch) {
-                (Some(package), _) => Ok(package),
-                (None, true) => cache.package(release, &mut |_: Step| {}).map_err(|error| error.to_string()),
-                (None, false) => Err("it is not in the cache".to_owned()),
-            };
-            match published.map(|published| edited(&set, &published)) {
-                Ok(files) if files.is_empty() => {}
-                Ok(files) if options.edited => {
-                    warnings.push(format!("not as published, and patched as found: {}", files.join(", ")));
-                }
-                Ok(files) => {
-                    let root = package.root().to_owned();
-                    return Err(Kind::Edited { root, files, release: release.spec() }.into());
-                }
-                Err(why) => warnings.push(format!("not compared with the published {}: {why}", release.spec())),
+    if let (Some(cache), Some(release)) = (options.cache, package.release()) {
+        let published = match (cache.cached(release), options.fetch) {
+            (Some(package), _) => Ok(package),
+            (None, true) => cache.package(release, &mut |_: Step| {}).map_err(|error| error.to_string()),
+            (None, false) => Err("it is not in the cache".to_owned()),
+        };
+        match published.map(|published| edited(&set, &published)) {
+            Ok(files) if files.is_empty() => {}
+            Ok(files) if options.edited => {
+                warnings.push(format!("not as published, and patched as found: {}", files.join(", ")));
             }
+            Ok(files) => {
+                let root = package.root().to_owned();
+                return Err(Kind::Edited { root, files, release: release.spec() }.into());
+            }
+            Err(why) => warnings.push(format!("not compared with the published {}: {why}", release.spec())),
         }
-        _ => {}
     }
     for file in &set.files {
         let place = package.root().join(&file.path);
