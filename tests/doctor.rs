@@ -194,7 +194,7 @@ fn every_place_is_looked_into() {
         assert!(finding.shim.is_none() && finding.retry.is_none());
         let patch = finding.patch.as_ref().unwrap();
         assert_eq!((&patch.state, patch.compared), (&State::Unpatched, true));
-        assert!(finding.todo && finding.advice.contains("npx patch-package"), "{}", finding.advice);
+        assert!(finding.todo && finding.advice.contains("`npx patch-package@8`"), "{}", finding.advice);
     }
     assert!(at(&diagnosis, &above).advice.contains(&format!("in {}:", machine.at("home").display())));
     assert_eq!(diagnosis.findings.len(), global.len() + project.len() + 4);
@@ -303,8 +303,11 @@ fn the_extension_is_found_where_pi_records_it() {
         assert_eq!(found, expected, "{shims:#?}");
     };
     shims(&[]);
-    user(json!({ "packages": ["npm:other", "../elsewhere", "git:github.com/someone/pi-retry-forced@v1"] }));
+    user(json!({ "packages": ["npm:other", "../elsewhere", "git:github.com/someone/else@v1"] }));
     shims(&[]);
+    // Listed and gone.
+    user(json!({ "packages": ["git:github.com/someone/pi-retry-forced@v1", "../../pi-retry-forced/shim"] }));
+    shims(&[(false, false), (false, false)]);
 
     machine.shim("checkout/shim");
     user(json!({ "packages": ["../../../checkout/shim"] }));
@@ -407,8 +410,90 @@ fn one_line_says_what_to_do() {
         true,
         "enable it with `pi config`",
     );
-    says(json!({ "packages": ["npm:pi-retry-forced"] }), true, "install it anew");
-    says(json!({ "packages": ["../../../checkout/shim"], "retry": { "enabled": false } }), true, "turn pi's retry on");
+    let gone = "install it again, or remove the entry";
+    says(json!({ "packages": ["npm:pi-retry-forced"] }), true, gone);
+    says(json!({ "packages": ["npm:pi-retry-forced", "../../../checkout/shim"] }), true, gone);
+    says(json!({ "packages": ["../../../checkout/shim"], "retry": { "enabled": false } }), true, "(retry.enabled in ");
+    for number in [json!(0), json!(-1)] {
+        let settings = json!({ "packages": ["../../../checkout/shim"], "retry": { "maxRetries": number } });
+        says(settings, true, "turn pi's retry on (retry.maxRetries in ");
+    }
+    let (_, said) = machine.run(&["--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&said).unwrap()["settings"]["retry"]["maxRetries"], 0);
+    // A patch does not hide that an entry leads nowhere.
+    apply(&Pi::open(&pi).unwrap().target().unwrap(), &Options::default(), &mut |_| Ok(()), &mut || {}).unwrap();
+    says(json!({}), false, "nothing: patched");
+    says(json!({ "packages": ["../../pi-retry-forced/shim"] }), true, gone);
+}
+
+#[test]
+fn patch_files_for_another_version_are_named() {
+    let machine = Machine::new();
+    let library = machine.library("home/project/node_modules", "1.6.0");
+    let nested = machine.library(&format!("home/project/node_modules/{AGENT}/node_modules"), "0.80.10");
+    let agent = machine.agent("home/project/node_modules", "1.5.0");
+    let patch = |name: &str| machine.write(&format!("home/project/patches/@earendil-works+{name}.patch"), "");
+    // Right ones, and those of other packages.
+    for name in ["pi-ai+1.6.0", "pi-ai+1.6.0+001+more", "pi-ai+1.6.0.dev", "pi-ai-extra+1.0.0", "pi-tui+1.0.0"] {
+        patch(name);
+    }
+    patch("pi-coding-agent++@earendil-works+pi-ai+0.80.10");
+    let diagnosis = machine.diagnose();
+    for path in [&library, &nested, &agent] {
+        assert_eq!(at(&diagnosis, path).stale_patches, Vec::<PathBuf>::new());
+    }
+    let stale = patch("pi-ai+1.5.2");
+    let stale_nested = patch("pi-coding-agent++@earendil-works+pi-ai+0.80.7");
+    let stale_agent = patch("pi-coding-agent+1.4.0+001+mine");
+    let diagnosis = machine.diagnose();
+    let project = machine.at("home/project");
+    for (path, file, package) in
+        [(&library, &stale, ""), (&nested, &stale_nested, ""), (&agent, &stale_agent, " --package pi-coding-agent")]
+    {
+        let finding = at(&diagnosis, path);
+        assert_eq!(finding.stale_patches, std::slice::from_ref(file));
+        let expected = format!(
+            "delete {}, then in {} run `pi-retry-forced patch{package}` and `npx patch-package@8`",
+            file.display(),
+            project.display()
+        );
+        assert_eq!((finding.todo, finding.advice.as_str()), (true, expected.as_str()));
+    }
+    let (status, said) = machine.run(&[]);
+    assert_eq!(status, Some(1));
+    assert!(
+        said.contains("stale      /home/project/patches/@earendil-works+pi-ai+1.5.2.patch is for another"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_is_called_pi_and_is_none_is_not_denied_below() {
+    let machine = Machine::new();
+    machine.script("path/pi", "#!/bin/sh\necho 3.14\n");
+    let (status, said) = machine.run(&[]);
+    assert_eq!(status, Some(0));
+    assert!(said.contains("pi on the PATH: /path/pi") && !said.contains("not on the PATH"), "{said}");
+    assert!(said.contains("`pi-retry-forced apply --pi FOLDER`") && !said.contains("with --pi"), "{said}");
+}
+
+#[test]
+fn originals_without_a_record_or_damaged_are_told() {
+    let machine = Machine::new();
+    let library = machine.library("home/.npm-global/lib/node_modules", "0.84.2");
+    let pi = machine.agent("home/.npm-global/lib/node_modules", "0.84.2");
+    symlink(pi.join("dist/cli.js"), machine.at("path/pi")).unwrap();
+    apply(&Pi::open(&pi).unwrap().target().unwrap(), &Options::default(), &mut |_| Ok(()), &mut || {}).unwrap();
+    let (status, said) = machine.run(&[]);
+    assert!(status == Some(0) && said.contains("yes, by apply\n"), "{said}");
+    let record = library.join(".pi-retry-forced/record.json");
+    fs::write(&record, "{").unwrap();
+    let (status, said) = machine.run(&[]);
+    assert!(status == Some(1) && said.contains("`pi-retry-forced revert`"), "{said}");
+    assert!(said.contains("the originals are kept in .pi-retry-forced"), "{said}");
+    fs::remove_file(library.join(".pi-retry-forced/originals/dist/utils/retry.js")).unwrap();
+    let (status, said) = machine.run(&[]);
+    assert!(status == Some(1) && said.contains("originals are kept in ") && said.contains("cp -R"), "{said}");
 }
 
 #[test]
@@ -434,7 +519,10 @@ fn the_report_for_people_and_for_programs() {
     let first = &said["findings"][0];
     assert_eq!(first["kind"], "command");
     assert_eq!(first["decidedBy"], "@earendil-works/pi-ai@0.84.2");
-    assert_eq!(first["patch"], json!({ "state": { "is": "unpatched" }, "compared": false, "staleRecord": false }));
+    assert_eq!(
+        first["patch"],
+        json!({ "state": { "is": "unpatched" }, "compared": false, "staleRecord": false, "originals": { "are": "none" } })
+    );
     assert_eq!(first["shim"], json!({ "installed": false, "enabled": false }));
     assert_eq!(said["findings"].as_array().unwrap().len(), 2);
 }

@@ -1,7 +1,10 @@
 //! `apply`: patches an installed pi in place.
 
+use super::doctor::no_way_back;
 use super::{Context, ExitStatus, style};
-use crate::installed::{self, Applied, By, Error, Kind, Options, Surroundings, Target, locate, quoted};
+use crate::installed::{
+    self, Applied, By, Error, Inspection, Kind, Options, Originals, State, Surroundings, Target, locate, quoted,
+};
 use crate::upstream::{Cache, Name};
 use anyhow::Context as _;
 use std::io::Write;
@@ -57,7 +60,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<ExitStat
         writeln!(context.err, "Fetching the published {} with npm, to compare.", release.spec())?;
     }
     if args.dry_run {
-        return dry_run(&target, &options, context);
+        return dry_run(args, &target, &options, context);
     }
     let mut waits = false;
     let result = installed::apply(&target, &options, &mut |_| Ok(()), &mut || {
@@ -84,21 +87,53 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<ExitStat
                 "Start running pis anew. `pi-retry-forced revert` takes it back; an update of pi does, too."
             )?;
         }
-        Applied::Already(By::Apply) => writeln!(context.out, "Nothing to do: {root} is patched already.")?,
-        Applied::Already(_) => writeln!(
+        Applied::Already(by) => already(by, &installed::inspect(&target, None)?, args, &target, context)?,
+        Applied::Recorded => writeln!(
             context.out,
-            "Nothing to do: {root} is patched already, by a patch file. The tool that did it takes it back."
+            "{root} is patched already. Its record was missing or damaged; it was written anew from the originals in \
+             {}, so `pi-retry-forced revert` works again.",
+            installed::FOLDER
         )?,
     }
     Ok(ExitStatus::Done)
 }
 
-fn dry_run(target: &Target, options: &Options<'_>, context: &mut Context) -> anyhow::Result<ExitStatus> {
-    use installed::State;
-    match installed::inspect(target, options.cache)?.state {
+/// Says that nothing is to do, and what else a user should know then.
+fn already(
+    by: By,
+    inspection: &Inspection,
+    args: &Args,
+    target: &Target,
+    context: &mut Context,
+) -> std::io::Result<()> {
+    let root = target.package.root().display();
+    match by {
+        By::Apply => writeln!(context.out, "Nothing to do: {root} is patched already.")?,
+        By::PatchFile | By::OtherVersion => writeln!(
+            context.out,
+            "Nothing to do: {root} is patched already, by a patch file. The tool that did it takes it back."
+        )?,
+    }
+    match &inspection.originals {
+        Originals::Lost { files } => warn(context, &no_way_back(files))?,
+        Originals::Unrecorded => warn(
+            context,
+            "its record is missing or damaged, but the originals are kept in .pi-retry-forced: `apply` writes the record anew, \
+             and `revert` works from them, too",
+        )?,
+        Originals::Kept | Originals::None => {}
+    }
+    match args.edited {
+        true => warn(context, "--edited had no effect: what is patched already is not patched again, edited or not"),
+        false => Ok(()),
+    }
+}
+
+fn dry_run(args: &Args, target: &Target, options: &Options<'_>, context: &mut Context) -> anyhow::Result<ExitStatus> {
+    let inspection = installed::inspect(target, options.cache)?;
+    match inspection.state {
         State::Patched { by: by @ (By::Apply | By::PatchFile) } => {
-            let how = if by == By::Apply { "" } else { ", by a patch file" };
-            writeln!(context.out, "Nothing to do: {} is patched already{how}.", target.package.root().display())?;
+            already(by, &inspection, args, target, context)?;
             return Ok(ExitStatus::Done);
         }
         State::Interrupted { patched, of } => {
@@ -126,7 +161,7 @@ pub(super) fn target(pi: Option<&Path>) -> anyhow::Result<Target> {
         && crate::upstream::Package::open(surroundings.folder.join(path), Name::PiAi).is_ok()
     {
         anyhow::bail!(
-            "{} is pi-ai, a library: in the project that uses it, run `pi-retry-forced patch` and then `npx patch-package`",
+            "{} is pi-ai, a library: in the project that uses it, run `pi-retry-forced patch` and then `npx patch-package@8`",
             path.display()
         );
     }

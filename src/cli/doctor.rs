@@ -1,7 +1,7 @@
 //! `doctor`: every pi of this machine, and what to do about it.
 
 use super::{Context, ExitStatus, style};
-use crate::installed::{By, Diagnosis, Finding, Inspection, Settings, State, Surroundings, diagnose};
+use crate::installed::{By, Diagnosis, Finding, Inspection, Originals, Settings, State, Surroundings, diagnose};
 use crate::upstream::Cache;
 use anyhow::Context as _;
 use std::io::Write;
@@ -43,10 +43,14 @@ fn write(diagnosis: &Diagnosis, out: &mut dyn Write) -> std::io::Result<()> {
         writeln!(out)?;
     }
     if !diagnosis.findings.iter().any(|finding| finding.kind != "other") {
+        let (none, path) = match diagnosis.findings.is_empty() {
+            true => ("No pi found", " not on the PATH,"),
+            false => ("Nothing else found", ""),
+        };
         writeln!(
             out,
-            "No pi found: not on the PATH, not in a global folder of npm, pnpm, yarn or bun, not in node_modules here or above. If \
-             there is one elsewhere, `pi-retry-forced apply --pi FOLDER` takes its folder."
+            "{none}:{path} not in a global folder of npm, pnpm, yarn or bun, not in node_modules here or above. If there is one \
+             elsewhere, `pi-retry-forced apply --pi FOLDER` takes its folder."
         )?;
     }
     for problem in diagnosis.settings.iter().flat_map(|settings| &settings.problems) {
@@ -110,16 +114,29 @@ fn paragraph(finding: &Finding, settings: Option<&Settings>, out: &mut dyn Write
     if let Some(settings) = settings.filter(|_| finding.retry.is_some()) {
         let retry = &settings.retry;
         let from = retry.file.as_ref().map_or("by default".to_owned(), |file| format!("by {}", file.display()));
-        match retry.enabled {
+        match retry.is_on() {
             true => line("retry", &format!("on, {} attempts, {from}", retry.max_retries))?,
-            false => line("retry", &format!("off, {from}"))?,
+            false => line("retry", &format!("off ({}), {from}", retry.switch()))?,
         }
+    }
+    for file in &finding.stale_patches {
+        line("stale", &format!("{} is for another version; with it patch-package fails", file.display()))?;
     }
     if let Some(problem) = &finding.problem {
         line("problem", problem)?;
     }
     let mark = if finding.todo { style::WARN } else { style::GOOD };
     line("to do", &format!("{mark}{}{mark:#}", finding.advice))
+}
+
+/// What lost originals mean.
+pub(super) fn no_way_back(files: &[String]) -> String {
+    let (which, are) = match files {
+        [file] => (file.clone(), "is"),
+        [file, rest @ ..] => (format!("{file} and {} more", rest.len()), "are"),
+        [] => (String::new(), "are"),
+    };
+    format!("`revert` is not possible, as {which} {are} missing or changed: installing pi anew is the way back")
 }
 
 fn patched(inspection: &Inspection) -> String {
@@ -139,8 +156,14 @@ fn patched(inspection: &Inspection) -> String {
         State::Unrecognised { reason } => format!("cannot tell: {reason}"),
         State::TooOld => "no, and too old for it".to_owned(),
     };
-    match inspection.stale_record {
-        true => format!("{text} (a record of an earlier apply is there; `revert` or `apply` removes it)"),
-        false => text,
+    match &inspection.originals {
+        _ if inspection.stale_record => {
+            format!("{text} (remains of an earlier apply are there; `revert` or `apply` removes them)")
+        }
+        Originals::Unrecorded => {
+            format!("{text}; its record is missing or damaged, but the originals are kept in .pi-retry-forced")
+        }
+        Originals::Lost { files } => format!("{text}; {}", no_way_back(files)),
+        Originals::Kept | Originals::None => text,
     }
 }

@@ -10,7 +10,13 @@ use std::path::PathBuf;
 ///
 /// Puts the kept originals back, byte for byte, and removes the folder .pi-retry-forced. A pi that was updated since is left alone.
 #[derive(clap::Args)]
-#[command(after_help = "Exit status: 0 done, or nothing was to do, 2 error.")]
+#[command(after_help = "\
+Examples:
+  pi-retry-forced revert
+  pi-retry-forced revert --dry-run | less
+  pi-retry-forced revert --pi ~/.npm-global/lib/node_modules/@earendil-works/pi-coding-agent
+
+Exit status: 0 done, or nothing was to do, 2 error.")]
 pub(crate) struct Args {
     /// Folder of a pi-coding-agent package, or its executable [default: the pi on the PATH]
     #[arg(long, value_name = "PATH")]

@@ -14,6 +14,7 @@ use regex::Regex;
 use super::error::{Error, Kind, Result};
 use super::pi::Target;
 use super::record::{Entry, Lock, Phase, Record, originals};
+use super::recover::Known;
 use super::replace;
 use super::revert::put_back;
 use super::state::{By, State, digest, digest_of, edited, inspect};
@@ -61,6 +62,8 @@ pub enum Applied {
     },
     /// Nothing was to do.
     Already(By),
+    /// It was patched already. Its record was missing or damaged, and was written anew from the kept originals.
+    Recorded,
 }
 
 /// What would be done to an unpatched package. Nothing is written.
@@ -73,31 +76,23 @@ pub fn plan(target: &Target, options: &Options<'_>) -> Result<Plan> {
     let package = &target.package;
     let set = patch::make(package, &Classifier::of(Profile::Patch))?;
     let mut warnings = set.warnings.clone();
-    match (options.cache, package.release()) {
-        (Some(cache), Some(release)) => {
-            let published = match (cache.cached(release), options.fetch) {
-                (Some(package), _) => Ok(package),
-                (None, true) => cache.package(release, &mut |_: Step| {}).map_err(|error| error.to_string()),
-                (None, false) => Err("it is not in the cache".to_owned()),
-            };
-            match published.map(|published| edited(&set, &published)) {
-                Ok(files) if files.is_empty() => {}
-                Ok(files) if options.edited => {
-                    warnings.push(format!("not as published, and patched as found: {}", files.join(", ")));
-                }
-                Ok(files) => {
-                    let root = package.root().to_owned();
-                    return Err(Kind::Edited { root, files, release: release.spec() }.into());
-                }
-                Err(why) => warnings.push(format!("not compared with the published {}: {why}", release.spec())),
+    if let (Some(cache), Some(release)) = (options.cache, package.release()) {
+        let published = match (cache.cached(release), options.fetch) {
+            (Some(package), _) => Ok(package),
+            (None, true) => cache.package(release, &mut |_: Step| {}).map_err(|error| error.to_string()),
+            (None, false) => Err("it is not in the cache".to_owned()),
+        };
+        match published.map(|published| edited(&set, &published)) {
+            Ok(files) if files.is_empty() => {}
+            Ok(files) if options.edited => {
+                warnings.push(format!("not as published, and patched as found: {}", files.join(", ")));
             }
+            Ok(files) => {
+                let root = package.root().to_owned();
+                return Err(Kind::Edited { root, files, release: release.spec() }.into());
+            }
+            Err(why) => warnings.push(format!("not compared with the published {}: {why}", release.spec())),
         }
-        (_, None) => warnings.push(format!(
-            "{} {} is not on this version's list of releases; each edit found its place exactly once",
-            package.name(),
-            package.version()
-        )),
-        (None, _) => {}
     }
     for file in &set.files {
         let place = package.root().join(&file.path);
@@ -149,13 +144,25 @@ fn check(target: &Target, options: &Options<'_>) -> Result<()> {
 
 fn locked(target: &Target, options: &Options<'_>, watch: &mut dyn FnMut(&str) -> io::Result<()>) -> Result<Applied> {
     let root = target.package.root();
-    let rules = digest(format!("{:?}", Classifier::of(Profile::Patch)).as_bytes());
     let mut took_back = false;
-    if let Some(record) = Record::load(root)? {
+    let (record, recorded) = match Known::of(target)? {
+        Known::Nothing => (None, false),
+        Known::Leftovers => {
+            Record::discard(root)?;
+            (None, false)
+        }
+        Known::Recorded(record) => (Some(record), true),
+        Known::WorkedOut(record) => (Some(record), false),
+    };
+    if let Some(record) = record {
         let count = record.count(root);
         let whole = record.phase == Phase::Applied && count.patched == record.files.len();
-        if whole && record.rules == rules && record.version == target.package.version().to_string() {
-            return Ok(Applied::Already(By::Apply));
+        if whole && record.rules == rules() && record.version == target.package.version().to_string() {
+            if recorded {
+                return Ok(Applied::Already(By::Apply));
+            }
+            record.save(root)?;
+            return Ok(Applied::Recorded);
         }
         took_back = put_back(target, record, watch)?.is_some();
     }
@@ -170,12 +177,7 @@ fn locked(target: &Target, options: &Options<'_>, watch: &mut dyn FnMut(&str) ->
         Err(error) => return Err(error),
     };
     let files = plan.order.iter().map(|index| &plan.set.files[*index]);
-    let entry = |file: &patch::Changed| Entry {
-        path: file.path.clone(),
-        original: digest(file.old.as_bytes()),
-        patched: digest(file.new.as_bytes()),
-    };
-    let mut record = Record::new(&target.package, rules, files.clone().map(entry).collect());
+    let mut record = Record::new(&target.package, rules(), entries(&plan.set));
     let mut step = |what: String| watch(&what).map_err(|_| Error::from(Kind::Stopped { step: what }));
 
     let mut prepare = || -> Result<()> {
@@ -213,6 +215,21 @@ fn locked(target: &Target, options: &Options<'_>, watch: &mut dyn FnMut(&str) ->
     record.save(root)?;
     let files = record.files.into_iter().map(|entry| entry.path).collect();
     Ok(Applied::Now { files, warnings: plan.warnings, took_back })
+}
+
+/// The digest of the decision that a patch of this version carries.
+pub(super) fn rules() -> String {
+    digest(format!("{:?}", Classifier::of(Profile::Patch)).as_bytes())
+}
+
+/// What a record says of the files of a set, in the order in which they are replaced.
+pub(super) fn entries(set: &PatchSet) -> Vec<Entry> {
+    let entry = |file: &patch::Changed| Entry {
+        path: file.path.clone(),
+        original: digest(file.old.as_bytes()),
+        patched: digest(file.new.as_bytes()),
+    };
+    order(set).into_iter().map(|index| entry(&set.files[index])).collect()
 }
 
 fn already_patched(error: &patch::Error) -> bool {

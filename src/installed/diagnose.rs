@@ -8,7 +8,8 @@ use super::executable::Program;
 use super::find::{FIRST, Seen, Sighting, find_all};
 use super::pi::{Pi, Target};
 use super::settings::Settings;
-use super::state::{Inspection, State, inspect};
+use super::stale;
+use super::state::{By, Inspection, Originals, State, inspect};
 use super::surroundings::Surroundings;
 use crate::upstream::{Cache, Package};
 
@@ -51,6 +52,9 @@ pub struct Finding {
     pub shim: Option<ShimReport>,
     /// Whether pi retries at all; none for a library.
     pub retry: Option<bool>,
+    /// Patch files of its project that are for another version of it.
+    #[serde(rename = "stalePatches")]
+    pub stale_patches: Vec<PathBuf>,
     /// What went wrong while it was looked at.
     pub problem: Option<String>,
     /// Whether there is something to do.
@@ -90,12 +94,13 @@ fn finding(seen: Sighting, settings: Option<&Settings>, cache: Option<&Cache>) -
         shared: None,
         shim: None,
         retry: None,
+        stale_patches: Vec::new(),
         problem: None,
         todo: false,
         advice: String::new(),
     };
     if !matches!(seen.what, Seen::Library(_) | Seen::Program(Program::Other { .. })) {
-        finding.retry = settings.map(|settings| settings.retry.enabled);
+        finding.retry = settings.map(|settings| settings.retry.is_on());
         finding.shim = settings.map(|settings| ShimReport {
             installed: settings.shims.iter().any(|shim| shim.folder.is_some()),
             enabled: settings.shim_enabled(),
@@ -118,6 +123,9 @@ fn finding(seen: Sighting, settings: Option<&Settings>, cache: Option<&Cache>) -
             finding.path = package.root().to_owned();
             look(&mut finding, Target { package, bundled: false, shared: None }, cache);
         }
+    }
+    if let Some(release) = finding.release.as_ref().filter(|_| ["command", "library"].contains(&finding.kind)) {
+        finding.stale_patches = stale::patches(&finding.path, release);
     }
     (finding.todo, finding.advice) = advice(&finding, settings);
     finding
@@ -180,13 +188,17 @@ fn advice(finding: &Finding, settings: Option<&Settings>) -> (bool, String) {
         return to_do(problem.clone());
     }
     if finding.kind == "other" {
-        return fine("nothing: this is not pi, or not one that can be recognised; name its folder with --pi");
+        return fine(
+            "nothing: this is not pi, or not one that can be recognised; if it starts one, `pi-retry-forced apply --pi FOLDER` takes \
+             that one's folder",
+        );
     }
     if finding.retry == Some(false) {
         let file = settings.and_then(|settings| settings.retry.file.as_deref());
         let file = file.map_or_else(|| "pi's settings".to_owned(), |file| file.display().to_string());
         return to_do(format!(
-            "turn pi's retry on (retry.enabled in {file}); without it neither extension nor patch has an effect"
+            "turn pi's retry on ({} in {file}); without it neither extension nor patch has an effect",
+            settings.map_or("retry.enabled", |settings| settings.retry.switch())
         ));
     }
     let state = finding.patch.as_ref().map(|patch| &patch.state);
@@ -195,20 +207,49 @@ fn advice(finding: &Finding, settings: Option<&Settings>) -> (bool, String) {
             "finish it with `pi-retry-forced apply{pi}`, or undo it with `pi-retry-forced revert{pi}`"
         ));
     }
+    if finding.patch.as_ref().is_some_and(|patch| patch.originals == Originals::Unrecorded) {
+        return to_do(format!(
+            "write the lost record anew with `pi-retry-forced apply{pi}`, or take the patch back with `pi-retry-forced \
+             revert{pi}`; both work from the originals in .pi-retry-forced"
+        ));
+    }
     let patched = matches!(state, Some(State::Patched { .. }));
+    let project = quoted(stale::project(&finding.path).unwrap_or(&finding.path));
+    if !finding.stale_patches.is_empty() {
+        let files: Vec<_> = finding.stale_patches.iter().map(|file| quoted(file)).collect();
+        let delete = format!("delete {}", files.join(" and "));
+        let package = match finding.kind {
+            "library" => "",
+            _ if finding.bundled => " --package pi-coding-agent",
+            // Its patch is that of pi-ai.
+            _ => return to_do(format!("{delete}; with it patch-package fails for all patches")),
+        };
+        return to_do(match state {
+            Some(State::Patched { by: By::Apply }) => {
+                format!("{delete}; with it patch-package fails for all patches, and this is patched by apply")
+            }
+            _ => format!("{delete}, then in {project} run `pi-retry-forced patch{package}` and `npx patch-package@8`"),
+        });
+    }
     if finding.kind == "library" {
-        let project = finding.path.ancestors().filter(|at| at.ends_with("node_modules")).last().and_then(Path::parent);
-        let project = quoted(project.unwrap_or(&finding.path));
         return match state {
             _ if patched => fine("nothing: programs that import this pi-ai decide by status"),
             Some(State::TooOld) => to_do("update it to 0.80.3 or newer, which can be patched".to_owned()),
             Some(State::Edited { .. } | State::Unrecognised { .. }) => {
-                to_do(format!("install it anew, then in {project}: `pi-retry-forced patch` and `npx patch-package`"))
+                to_do(format!("install it anew, then in {project}: `pi-retry-forced patch` and `npx patch-package@8`"))
             }
             _ => to_do(format!(
-                "for programs that import it, in {project}: `pi-retry-forced patch` and `npx patch-package`"
+                "for programs that import it, in {project}: `pi-retry-forced patch` and `npx patch-package@8`"
             )),
         };
+    }
+    let gone = settings.and_then(|settings| settings.shims.iter().find(|shim| shim.folder.is_none()));
+    if let Some(shim) = gone {
+        return to_do(format!(
+            "the extension is listed in {} as {}, but is not there: install it again, or remove the entry",
+            shim.from.display(),
+            shim.source
+        ));
     }
     if finding.shim.is_some_and(|shim| shim.enabled) {
         return fine(if patched {
@@ -221,8 +262,10 @@ fn advice(finding: &Finding, settings: Option<&Settings>) -> (bool, String) {
         return fine("nothing: patched; the extension would add the repair of rejected thinking signatures");
     }
     if let Some(shim) = settings.and_then(|settings| settings.shims.first()) {
-        let why = if shim.folder.is_some() { "enable it with `pi config`" } else { "install it anew" };
-        return to_do(format!("the extension is listed in {} but not loaded: {why}", shim.from.display()));
+        return to_do(format!(
+            "the extension is listed in {} but not loaded: enable it with `pi config`",
+            shim.from.display()
+        ));
     }
     let shared = if finding.shared.is_some() { " --shared" } else { "" };
     match state {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use super::diagnose::quoted;
+
 /// Why an installed pi could not be found, read or changed. Its text says what to do.
 #[derive(Debug)]
 pub struct Error(Box<Kind>);
@@ -86,10 +88,12 @@ pub enum Kind {
         /// Where the originals are kept.
         originals: PathBuf,
     },
-    /// The record of an earlier run cannot be used.
+    /// The record of an earlier run cannot be used, nor be worked out from the originals.
     BadRecord {
         /// The record.
         path: PathBuf,
+        /// Where originals are kept; none if there are none.
+        originals: Option<PathBuf>,
         /// What is wrong with it.
         reason: String,
     },
@@ -181,7 +185,7 @@ impl fmt::Display for Error {
             Kind::PatchedOtherwise { root } => write!(
                 f,
                 "{} is patched, but there is no record of an `apply` here; take it back with the tool that did it, such as \
-                 patch-package, or install pi anew",
+                 `npx patch-package@8 --reverse`, or install pi anew",
                 root.display()
             ),
             Kind::ChangedSince { root, files, originals } => write!(
@@ -192,12 +196,28 @@ impl fmt::Display for Error {
                 files.join(", "),
                 originals.display()
             ),
-            Kind::BadRecord { path, reason } => write!(
-                f,
-                "{}: {reason}; install pi anew and remove the folder {}",
-                path.display(),
-                path.parent().unwrap_or(path).display()
-            ),
+            Kind::BadRecord { path, originals, reason } => {
+                let folder = path.parent().unwrap_or(path);
+                let root = folder.parent().unwrap_or(folder);
+                write!(f, "the record of an earlier apply is missing or damaged; ")?;
+                match originals {
+                    Some(originals) => write!(
+                        f,
+                        "originals are kept in {0}, but what is installed is not what this version makes of them. Nothing was \
+                         written; install pi anew, or put them back by hand: `cp -R {1}/. {2}`, then remove the folder {3}",
+                        originals.display(),
+                        quoted(originals),
+                        quoted(root),
+                        folder.display()
+                    )?,
+                    None => write!(
+                        f,
+                        "no original is kept, so nothing can be taken back. Remove the folder {} and install pi anew",
+                        root.display()
+                    )?,
+                }
+                write!(f, " ({}: {reason})", path.display())
+            }
             Kind::BadOriginal { path, release } => write!(
                 f,
                 "{} is missing or not the original; nothing was written. Install {release} anew",
@@ -216,9 +236,9 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self.kind() {
-            Kind::NotWritable { source, .. } | Kind::Io { source, .. } => Some(source),
-            Kind::Package(error) => Some(error),
-            Kind::Patch(error) => Some(error),
+            // Their text is this error's text, and what the system said is part of it.
+            Kind::Package(error) => error.source(),
+            Kind::Patch(error) => error.source(),
             _ => None,
         }
     }

@@ -85,10 +85,16 @@ impl Record {
         }
     }
 
+    /// Where a package's record is.
+    pub(super) fn path(root: &Path) -> PathBuf {
+        root.join(FOLDER).join(FILE)
+    }
+
     /// The record of a package, if there is one.
     pub(super) fn load(root: &Path) -> Result<Option<Self>> {
-        let path = root.join(FOLDER).join(FILE);
-        let bad = |reason: String| Kind::BadRecord { path: path.clone(), reason };
+        let path = Self::path(root);
+        let originals = Some(originals(root)).filter(|_| !super::recover::kept(root).is_empty());
+        let bad = |reason: String| Kind::BadRecord { path: path.clone(), originals: originals.clone(), reason };
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
@@ -111,8 +117,8 @@ impl Record {
     /// Writes it, whole or not at all.
     pub(super) fn save(&self, root: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self)
-            .map_err(|error| Kind::BadRecord { path: root.join(FOLDER).join(FILE), reason: error.to_string() })?;
-        replace::write_new(&root.join(FOLDER).join(FILE), (text + "\n").as_bytes())
+            .map_err(|error| Kind::Io { path: Self::path(root), source: error.into() })?;
+        replace::write_new(&Self::path(root), (text + "\n").as_bytes())
     }
 
     /// Compares the files with it.
@@ -200,12 +206,11 @@ impl Lock {
         }
     }
 
-    /// Gives it back, and removes the folder if nothing is recorded in it.
+    /// Gives it back, and removes the folder if neither a record nor an original is in it.
     pub(super) fn give_back(self) {
         let folder = self.root.join(FOLDER);
-        if !folder.join(FILE).exists() {
+        if !folder.join(FILE).exists() && !originals(&self.root).exists() {
             // What cannot be removed does no harm: the next run uses it.
-            let _ = fs::remove_dir_all(originals(&self.root));
             let _ = fs::remove_file(folder.join(LOCK));
             let _ = fs::remove_dir(&folder);
         }

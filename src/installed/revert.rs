@@ -6,6 +6,7 @@ use std::io;
 use super::error::{Error, Kind, Result};
 use super::pi::Target;
 use super::record::{Lock, Phase, Record, originals};
+use super::recover::Known;
 use super::replace;
 use super::state::{State, digest_of, inspect};
 use crate::patch::{Changed, Dialect, patch_package};
@@ -33,7 +34,7 @@ pub enum Reverted {
 ///
 /// # Errors
 ///
-/// If the package is patched without a record, if a patched file was changed since, if an original is lost, or if a file
+/// If the package is patched without a record or originals from which that could be worked out, if a patched file was changed since, if an original is lost, or if a file
 /// cannot be written.
 pub fn revert(
     target: &Target,
@@ -45,11 +46,11 @@ pub fn revert(
         return unrecorded(target);
     }
     let lock = Lock::take(root, waiting)?;
-    let result = match Record::load(root) {
-        Ok(None) => unrecorded(target),
-        Ok(Some(record)) => locked(target, record, watch),
-        Err(error) => Err(error),
-    };
+    let result = Known::of(target).and_then(|known| match known {
+        Known::Nothing => unrecorded(target),
+        Known::Leftovers => Record::discard(root).and_then(|()| unrecorded(target)),
+        Known::Recorded(record) | Known::WorkedOut(record) => locked(target, record, watch),
+    });
     if !matches!(result.as_ref().map_err(Error::kind), Err(Kind::Stopped { .. })) {
         lock.give_back();
     }
@@ -117,7 +118,7 @@ pub(super) fn put_back(
 /// As [`revert`], but for writing.
 pub fn planned_revert(target: &Target) -> Result<String> {
     let root = target.package.root();
-    let Some(record) = Record::load(root)? else {
+    let (Known::Recorded(record) | Known::WorkedOut(record)) = Known::of(target)? else {
         return unrecorded(target).map(|_| String::new());
     };
     let dialect = if target.bundled { Dialect::Minified } else { Dialect::Compiled };
@@ -131,5 +132,6 @@ pub fn planned_revert(target: &Target) -> Result<String> {
         }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(patch_package::render_below("", &files))
+    // The same paths as in the diff of `apply`.
+    Ok(patch_package::render_below(&format!("node_modules/{}/", target.package.name()), &files))
 }

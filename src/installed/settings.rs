@@ -21,13 +21,25 @@ const SHIM: &str = "pi-retry-forced";
 /// pi's retry, as its settings have it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Retry {
-    /// Whether pi retries; it does unless told otherwise.
+    /// Whether `retry.enabled` lets pi retry; it does unless told otherwise.
     pub enabled: bool,
-    /// How often.
+    /// How often. With 0 pi does not retry either.
     #[serde(rename = "maxRetries")]
     pub max_retries: u64,
     /// The file that decides; none where the defaults stand.
     pub file: Option<PathBuf>,
+}
+
+impl Retry {
+    /// Whether pi retries.
+    pub fn is_on(&self) -> bool {
+        self.enabled && self.max_retries > 0
+    }
+
+    /// The setting that turns retry off, or would.
+    pub fn switch(&self) -> &'static str {
+        if self.enabled && self.max_retries == 0 { "retry.maxRetries" } else { "retry.enabled" }
+    }
 }
 
 /// The extension, once for each place that names it.
@@ -129,12 +141,13 @@ fn decision(trust: &Value, folder: &Path) -> Option<bool> {
 
 fn retry(scopes: &[Scope]) -> Retry {
     let said = |name: &str| scopes.iter().rev().find(|scope| !scope.settings["retry"][name].is_null());
-    let enabled = said("enabled");
-    Retry {
-        enabled: enabled.is_none_or(|scope| scope.settings["retry"]["enabled"] != false),
-        max_retries: said("maxRetries").and_then(|scope| scope.settings["retry"]["maxRetries"].as_u64()).unwrap_or(3),
-        file: enabled.or_else(|| said("maxRetries")).map(|scope| scope.file.clone()),
-    }
+    let (by_switch, by_number) = (said("enabled"), said("maxRetries"));
+    let enabled = by_switch.is_none_or(|scope| scope.settings["retry"]["enabled"] != false);
+    let number = by_number.map(|scope| &scope.settings["retry"]["maxRetries"]);
+    let negative = |number: &Value| number.as_i64().filter(|number| *number < 0).map(|_| 0);
+    let max_retries = number.and_then(|number| number.as_u64().or_else(|| negative(number))).unwrap_or(3);
+    let decides = if enabled && max_retries == 0 { by_number } else { by_switch.or(by_number) };
+    Retry { enabled, max_retries, file: decides.map(|scope| scope.file.clone()) }
 }
 
 fn strings(list: &Value) -> Vec<String> {
@@ -151,6 +164,10 @@ fn shims(scopes: &[Scope], surroundings: &Surroundings) -> Vec<Shim> {
                 continue;
             }
             let place = place.filter(|place| place.exists());
+            if place.is_none() && entry["autoload"] == false {
+                // It only changes what another scope loads, and that is not there.
+                continue;
+            }
             let entry_file = place.as_deref().map_or_else(|| "src/index.ts".to_owned(), extension_file);
             let filter = entry["extensions"].as_array().map(|_| strings(&entry["extensions"]));
             let enabled = match (entry["autoload"] == false, filter) {
@@ -221,7 +238,9 @@ fn is_shim(source: &str, place: Option<&Path>) -> bool {
     let manifest = place.and_then(manifest);
     match manifest.as_ref().and_then(|manifest| manifest["name"].as_str()) {
         Some(name) => name == SHIM && manifest.as_ref().is_some_and(|manifest| manifest["pi"]["extensions"].is_array()),
-        None => source.starts_with("npm:") && npm_name(source) == SHIM,
+        None if source.starts_with("npm:") => npm_name(source) == SHIM,
+        // What is gone is recognised by its name alone.
+        None => place.is_some_and(|place| !place.exists() && place.iter().any(|part| part == SHIM)),
     }
 }
 

@@ -7,7 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::Result;
 use super::pi::Target;
-use super::record::{Phase, Record};
+use super::record::Phase;
+use super::recover::{Known, lost};
 use crate::Profile;
 use crate::patch::{self, Classifier, PatchSet};
 use crate::upstream::{Cache, Package};
@@ -66,38 +67,68 @@ pub struct Inspection {
     /// Whether there is a record of an `apply` that belongs to other files, such as those before an update.
     #[serde(rename = "staleRecord")]
     pub stale_record: bool,
+    /// Whether `revert` could put the originals back.
+    pub originals: Originals,
+}
+
+/// What is known of the originals that `apply` keeps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "are")]
+pub enum Originals {
+    /// There is no need for any.
+    None,
+    /// All are there.
+    Kept,
+    /// All are there; the record of them is missing or damaged, but can be worked out from them.
+    Unrecorded,
+    /// Some are missing or were changed, so there is no way back but to install anew.
+    Lost {
+        /// They, relative to the package.
+        files: Vec<String>,
+    },
 }
 
 /// Looks at a package. The published one is taken from the cache if it is there; nothing is fetched.
 ///
 /// # Errors
 ///
-/// If a record of `apply` is there and cannot be read.
+/// If the record of an `apply` is missing or damaged and cannot be worked out from the originals.
 pub fn inspect(target: &Target, cache: Option<&Cache>) -> Result<Inspection> {
     let package = &target.package;
-    let said = |state, compared, stale_record| Ok(Inspection { state, compared, stale_record });
+    let mut originals = Originals::None;
     if package.require_supported().is_err() {
-        return said(State::TooOld, false, false);
+        return Ok(Inspection { state: State::TooOld, compared: false, stale_record: false, originals });
     }
     let mut stale = false;
-    if let Some(record) = Record::load(package.root())? {
+    let known = Known::of(target)?;
+    let recorded = !matches!(known, Known::WorkedOut(_));
+    if let Known::Leftovers = known {
+        stale = true;
+    } else if let Known::Recorded(record) | Known::WorkedOut(record) = known {
+        let lost = lost(&record, package.root());
+        originals = match recorded {
+            _ if !lost.is_empty() => Originals::Lost { files: lost },
+            true => Originals::Kept,
+            false => Originals::Unrecorded,
+        };
+        let said = |state, originals| Ok(Inspection { state, compared: true, stale_record: false, originals });
         let count = record.count(package.root());
         let (patched, of) = (count.patched, record.files.len());
         if record.version != package.version().to_string() || patched + count.original == 0 {
             stale = true;
         } else if !count.other.is_empty() {
-            return said(State::Edited { files: count.other }, true, false);
+            return said(State::Edited { files: count.other }, originals);
         } else if patched == of && record.phase == Phase::Applied {
-            return said(State::Patched { by: By::Apply }, true, false);
+            return said(State::Patched { by: By::Apply }, originals);
         } else if record.phase != Phase::Applied || patched > 0 {
-            return said(State::Interrupted { patched, of }, true, false);
+            return said(State::Interrupted { patched, of }, originals);
         } else {
             stale = true;
         }
     }
     let published = published(package, cache);
     let (state, compared) = by_structure(package, published.as_ref());
-    said(state, compared, stale)
+    Ok(Inspection { state, compared, stale_record: stale, originals: Originals::None })
 }
 
 /// The published package that an installed one should equal, if the cache has it.

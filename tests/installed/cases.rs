@@ -7,8 +7,8 @@ use std::process::{Command, Output, Stdio};
 
 use pi_retry_forced::Profile;
 use pi_retry_forced::installed::{
-    Applied, By, FOLDER, Kind, Options, Pi, Program, Reverted, State, Surroundings, Target, apply, inspect, locate,
-    revert,
+    Applied, By, FOLDER, Kind, Options, Originals, Pi, Program, Reverted, State, Surroundings, Target, apply, inspect,
+    locate, revert,
 };
 use pi_retry_forced::patch::{self, Classifier};
 use pi_retry_forced::upstream::{Cache, Name};
@@ -251,19 +251,116 @@ fn a_lost_original_or_a_broken_record_is_named_and_nothing_written() {
     let said = refused(&install, "bad original", || revert_now(&target));
     assert!(said.contains("@earendil-works/pi-ai@0.80.3"), "{said}");
     fs::write(&original, bytes).unwrap();
+    // Without a usable record the originals have to be all there, and fit what is installed.
+    let bytes = fs::read(&original).unwrap();
+    fs::remove_file(&original).unwrap();
     let record = install.library().join(FOLDER).join("record.json");
     let good = fs::read_to_string(&record).unwrap();
-    for bad in [
-        &good[..good.len() / 2],
-        &good.replace(RETRY, "../../../../victim"),
-        &good.replace("\"format\": 1", "\"format\": 2"),
-    ] {
+    let folder = install.library().join(FOLDER).join("originals").display().to_string();
+    for bad in damaged(&good) {
         fs::write(&record, bad).unwrap();
-        refused(&install, "bad record", || revert_now(&target));
-        refused(&install, "bad record", || patch_now(&target, &Options::default()));
+        for said in [
+            refused(&install, "bad record", || revert_now(&target)),
+            refused(&install, "bad record", || patch_now(&target, &Options::default())),
+        ] {
+            assert!(said.starts_with("the record of an earlier apply is missing or damaged; "), "{said}");
+            assert!(said.contains(&folder) && said.contains("by hand: `cp -R "), "{said}");
+        }
     }
-    fs::write(&record, good).unwrap();
+    fs::remove_file(&record).unwrap();
+    refused(&install, "bad record", || revert_now(&target));
+    refused(&install, "bad record", || patch_now(&target, &Options::default()));
+    fs::write(&original, bytes).unwrap();
+    let file = install.library().join(RETRY);
+    let patched = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{patched}\n// mine\n")).unwrap();
+    refused(&install, "bad record", || revert_now(&target));
+    fs::write(&file, patched).unwrap();
     assert!(matches!(revert_now(&target).unwrap(), Reverted::Now { .. }));
+}
+
+/// Cut short, naming a file outside, and of another format.
+fn damaged(record: &str) -> [String; 3] {
+    [
+        record[..record.len() / 2].to_owned(),
+        record.replace(RETRY, "../../../../victim"),
+        record.replace("\"format\": 1", "\"format\": 2"),
+    ]
+}
+
+#[test]
+fn a_lost_record_is_worked_out_from_the_originals() {
+    for install in [Install::unbundled(PI_AI), Install::bundled("1.3.0")] {
+        let target = install.target();
+        let root = target.package.root().to_owned();
+        let before = install.snapshot();
+        patch_now(&target, &Options::default()).unwrap();
+        let after = install.snapshot();
+        let record = root.join(FOLDER).join("record.json");
+        let good = fs::read_to_string(&record).unwrap();
+        fs::write(&record, &good[..good.len() / 2]).unwrap();
+        let found = inspect(&target, None).unwrap();
+        assert_eq!((found.state, found.originals), (State::Patched { by: By::Apply }, Originals::Unrecorded));
+        assert_eq!(patch_now(&target, &Options::default()).unwrap(), Applied::Recorded);
+        assert_eq!(differences(&after, &install.snapshot()), Vec::<PathBuf>::new());
+
+        fs::remove_file(&record).unwrap();
+        let output = command(&["apply", "--dry-run"], &install).output().unwrap();
+        let said = text(&output);
+        assert!(said.contains("originals are kept in .pi-retry-forced") && said.contains("`revert`"), "{said}");
+        assert!(matches!(revert_now(&target).unwrap(), Reverted::Now { .. }));
+        assert_eq!(differences(&before, &install.snapshot()), Vec::<PathBuf>::new());
+    }
+}
+
+/// As after a run that was killed between the removal of the record and that of the originals, or after an update.
+#[test]
+fn originals_beside_an_unpatched_package_are_cleared_away() {
+    for version in [PI_AI, "0.84.2"] {
+        let install = Install::unbundled(PI_AI);
+        patch_now(&install.target(), &Options::default()).unwrap();
+        fs::remove_file(install.library().join(FOLDER).join("record.json")).unwrap();
+        copy(&published(Name::PiAi, version), &install.library());
+        let found = inspect(&install.target(), None).unwrap();
+        assert_eq!((found.state, found.stale_record), (State::Unpatched, true));
+        assert_eq!(revert_now(&install.target()).unwrap(), Reverted::Nothing);
+        assert!(!install.library().join(FOLDER).exists());
+    }
+}
+
+#[test]
+fn what_apply_leaves_alone_it_says_all_about() {
+    let install = Install::unbundled(PI_AI);
+    patch_now(&install.target(), &Options::default()).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = command(arguments, &install).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        text(&output)
+    };
+    assert!(!run(&["apply"]).contains("warning"));
+    let original = install.library().join(FOLDER).join("originals").join(RETRY);
+    fs::write(&original, "something else").unwrap();
+    for arguments in [&["apply"][..], &["apply", "--dry-run"]] {
+        let said = run(arguments);
+        assert!(said.contains("`revert` is not possible") && said.contains("installing pi anew"), "{said}");
+    }
+    fs::remove_dir_all(install.library().join(FOLDER)).unwrap();
+    for arguments in [&["apply", "--edited"][..], &["apply", "--edited", "--dry-run"]] {
+        let said = run(arguments);
+        assert!(said.contains("by a patch file") && said.contains("--edited had no effect"), "{said}");
+    }
+    assert!(!run(&["apply"]).contains("--edited"));
+}
+
+/// `anyhow` and others print an error with its causes.
+#[test]
+fn an_error_does_not_say_its_cause_twice() {
+    let install = Install::unbundled(PI_AI);
+    fs::write(install.library().join(FOLDER), "in the way").unwrap();
+    let error = apply(&install.target(), &Options::default(), &mut |_| Ok(()), &mut || {}).unwrap_err();
+    assert!(matches!(error.kind(), Kind::Io { .. }));
+    let whole = format!("{:#}", anyhow::Error::from(error));
+    assert_eq!(whole.matches("os error").count(), 1, "{whole}");
 }
 
 /// Root may write anywhere, so as root the command runs as another user.
@@ -482,16 +579,22 @@ fn pi_is_found_through_links_and_wrappers() {
 fn a_dry_run_shows_the_diff_and_changes_nothing() {
     let install = Install::unbundled(PI_AI);
     let before = install.snapshot();
+    let set_before = set(&install.target());
     let output = command(&["apply", "--dry-run"], &install).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert_eq!(String::from_utf8_lossy(&output.stdout), set(&install.target()).to_patch());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), set_before.to_patch());
     assert_eq!(differences(&before, &install.snapshot()), Vec::<PathBuf>::new());
 
     assert_eq!(command(&["apply"], &install).output().unwrap().status.code(), Some(0));
     let after = install.snapshot();
     let output = command(&["revert", "--dry-run"], &install).output().unwrap();
     let diff = text(&output);
-    assert!(diff.contains("\n-    errorStatus?: number;\n") && diff.contains(RETRY), "{diff}");
+    assert!(diff.contains("\n-    errorStatus?: number;\n"), "{diff}");
+    let names = |diff: &str| {
+        let lines = diff.lines().filter(|line| line.starts_with("diff --git "));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&diff), names(&set_before.to_patch()));
     let output = command(&["apply", "--dry-run"], &install).output().unwrap();
     assert!(text(&output).contains("patched already"), "{}", text(&output));
     assert_eq!(differences(&after, &install.snapshot()), Vec::<PathBuf>::new());
@@ -516,5 +619,5 @@ fn what_cannot_be_patched_gets_an_advice() {
     assert!(text(&output).contains("no pi on the PATH") && text(&output).contains("--pi"), "{}", text(&output));
     let output = run(&["apply", "--pi", install.library().to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output).contains("npx patch-package"), "{}", text(&output));
+    assert!(text(&output).contains("npx patch-package@8"), "{}", text(&output));
 }
