@@ -369,6 +369,41 @@ fn files_without_a_header_and_of_later_versions_are_read_as_far_as_they_go() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_damage() {
+    let mut session = Session::new(3);
+    session.fails();
+    let report = one(format!("\u{FEFF}{}", session.text));
+    assert_eq!((report.totals.damaged, report.totals.without_header, report.totals.failed), (0, 0, 1));
+    assert_eq!(report.totals.versions[2], 1);
+    let later = one(session.text.replacen('\n', "\n\u{FEFF}", 1));
+    assert_eq!(later.totals.damaged, 1, "only the start of a file has one");
+}
+
+#[test]
+fn a_file_without_a_header_and_a_message_is_named() {
+    let folder = Folder::new();
+    let mut session = Session::new(3);
+    session.user();
+    let (header, entries) = session.text.split_once('\n').expect("two lines");
+    folder.put("header.jsonl", format!("{header}\n"));
+    folder.put("messages.jsonl", entries);
+    assert_eq!(folder.audit().warnings, []);
+    folder.put("no1.jsonl", "");
+    folder.put(
+        "no2.jsonl",
+        "{\"prompt\":\"x\",\"completion\":\"y\"}\n{\"type\":\"label\",\"id\":\"a\",\"parentId\":null}\n",
+    );
+    folder.put("no3.jsonl", "plain text\nand more\n");
+    let report = folder.audit();
+    let named = report.warnings.iter().map(|warning| {
+        assert!(warning.cause.contains("no session file"), "{}", warning.cause);
+        warning.path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned()
+    });
+    assert_eq!(named.collect::<Vec<_>>(), ["no1.jsonl", "no2.jsonl", "no3.jsonl"]);
+    assert_eq!((report.totals.files, report.totals.unreadable), (5, 0));
+}
+
+#[test]
 fn odd_fields_are_no_trouble() {
     let mut session = Session::new(3);
     session.turn("opus", "error", Some(""));

@@ -1,6 +1,7 @@
 //! Masking, with keys, tokens, ids and paths of the usual shapes, none of them real.
 
 use pi_retry_forced::audit::mask;
+use proptest::prelude::*;
 
 /// Each secret, put together here so that no scanner takes this file for a leak, with what stands around it.
 fn secrets() -> Vec<(String, &'static str)> {
@@ -111,8 +112,179 @@ fn what_tells_the_cause_stays() {
         "litellm.BadRequestError: AnthropicException - no key",
         "bedrock: us.anthropic.claude-opus-4-1-20250805-v1:0 is not available",
         "HTTP 524 from upstream_stream_read_error after 100000 ms",
+        "token limit exceeded: 200000 tokens per minute, key expired, invalid api key provided",
+        "prompt is too long: max token 128000, token 30k, key 4096 of the password policy",
+        "Unexpected token '<', \"<html>\" is not valid JSON; unknown key 'top_p'; Unexpected token u in JSON",
+        "{\"error\":{\"code\":\"invalid_api_key\",\"type\":\"invalid_token\",\"param\":\"token\",\"message\":\"no\"}}",
+        "{\"password\":null,\"token\":\"\",\"api_key\":\"required\"}; password: Field required",
+        "basic authentication failed at 12:34:56, then 2026-01-02T12:34:56.789Z",
+        "std::a1 a::b abc::de c1::d2 std::fmt::Error and ::1 and [::1]:80, 127.0.0.1, 0.0.0.0, localhost:11434",
+        "claude-sonnet-4@20250514 and pi-ai@1.6.0 and gemini@default",
+        "config.local.json and this.internal_error and api.example.com and db.corp.example.com",
+        "limit 30 +1 200, 1 000 000 tokens",
     ] {
         assert_eq!(mask(text), text);
+    }
+}
+
+/// Text, and what must not be left of it.
+fn hidden(rows: &[(&str, &[&str])]) {
+    for (text, secrets) in rows {
+        let masked = mask(text);
+        for secret in *secrets {
+            assert!(text.contains(secret), "{secret} is not in {text}");
+            assert!(!masked.contains(secret), "{secret} is left of {text}\n{masked}");
+        }
+        assert_eq!(mask(&masked), masked);
+    }
+}
+
+#[test]
+fn authorization_of_every_scheme_is_hidden() {
+    hidden(&[
+        ("Authorization: Basic dXNlcjpwYXNz", &["dXNlcjpwYXNz"]),
+        ("authorization: basic YTpi", &["YTpi"]),
+        (r#"{"authorization":"Basic dXNlcjpwYXNz"}"#, &["dXNlcjpwYXNz"]),
+        (r#"{\"authorization\":\"Basic dXNlcjpwYXNz\"}"#, &["dXNlcjpwYXNz"]),
+        (r#"{"Authorization": ["Bearer abc", "Basic YTpi"]}"#, &["abc", "YTpi"]),
+        ("headers: [('authorization', 'Custom abc'), ('x-api-key', 'def'), ('token', 'ghi')]", &["abc", "def", "ghi"]),
+        ("Proxy-Authorization: Negotiate abc", &["abc"]),
+        ("Authorization: Bearer \"ab\" was refused", &["ab\""]),
+        ("Authorization: Made-Up qwe", &["qwe"]),
+        ("Authorization=qwe", &["qwe"]),
+        ("sent basic dXNlcjpwYXNz to it", &["dXNlcjpwYXNz"]),
+        (
+            "Authorization: AWS4-HMAC-SHA256 Credential=AKI/2026/s3, SignedHeaders=host;range, Signature=fe5f",
+            &["AKI", "fe5f"],
+        ),
+        (
+            "Authorization: Digest username=\"Muf asa\", response=\"ab cd\", opaque=\"xy\"",
+            &["Muf", "asa", "ab cd", "xy"],
+        ),
+        ("the Signature=abcdefg differs", &["abcdefg"]),
+    ]);
+    assert_eq!(mask(r#"{"authorization":"Basic YTpi","code":1}"#), r#"{"authorization":"Basic [token]","code":1}"#);
+    assert_eq!(mask("{authorization: Bearer ab, code: 529}"), "{authorization: Bearer [token], code: 529}");
+}
+
+#[test]
+fn values_go_to_their_closing_quote_or_separator() {
+    hidden(&[
+        (r#"{"password": "hun ter2"}"#, &["hun", "ter2"]),
+        (r#"{"password": "hun \"ter2\" x"}"#, &["hun", "ter2"]),
+        (r#"{\"password\": \"hun ter2\", \"a\": 1}"#, &["hun", "ter2"]),
+        (r#"{\\\"password\\\": \\\"hun ter2\\\"}"#, &["hun", "ter2"]),
+        ("{ password: 'hun ter' }", &["hun", "ter"]),
+        ("'db_password' => 'hun ter'", &["hun", "ter"]),
+        (r#""secret":["hun ter","two ]"]"#, &["hun", "two"]),
+        (r#""password":"cut off he"#, &["cut", "off"]),
+        ("passphrase: correct horse", &["correct", "horse"]),
+        ("passphrase = correct horse; x", &["correct", "horse"]),
+        ("dbPassword: it's (me)", &["it's", "me"]),
+        ("pass: a b c", &["a b"]),
+        ("password, token: abc1", &["abc1"]),
+        ("api key：abc1", &["abc1"]),
+        ("password: [secret] hunter", &["hunter"]),
+    ]);
+    let cause = r#"{"password": "[secret]","message":"Overloaded"}"#;
+    assert_eq!(mask(r#"{"password": "hun ter2","message":"Overloaded"}"#), cause);
+    assert_eq!(mask("passphrase: correct horse, then 529"), "passphrase: [secret], then 529");
+    assert_eq!(
+        mask(r#"{"error":"bad passphrase: one two","code":529}"#),
+        r#"{"error":"bad passphrase: [secret]","code":529}"#
+    );
+}
+
+#[test]
+fn cookies_are_hidden_whole() {
+    hidden(&[
+        ("Cookie: a=bc; sid=de, f; theme=dark\nnext", &["bc", "de", "dark"]),
+        ("Set-Cookie: sid=de; Path=/; Expires=Wed, 21 Oct", &["de;", "Wed", "Oct"]),
+        (r#"{"set-cookie":["sid=uv; Path=/","x=yz"],"code":529}"#, &["uv", "yz"]),
+        (r#"{"cookie":"a=\"b c\"; d=ef","code":529}"#, &["b c", "ef"]),
+    ]);
+    assert_eq!(mask("Cookie: a=b; c=d\nretry after 5"), "Cookie: [secret]\nretry after 5");
+}
+
+#[test]
+fn what_follows_a_name_without_a_separator_is_hidden() {
+    hidden(&[
+        ("wrong password hunter2 for it", &["hunter2"]),
+        ("passwd hunter2", &["hunter2"]),
+        ("bad token hunter2.", &["hunter2"]),
+        ("key hunter2", &["hunter2"]),
+        ("invalid token 'hunter2'", &["hunter2"]),
+        ("invalid token 'hunter'", &["hunter"]),
+        ("secret \"two words\" is wrong", &["two words"]),
+        ("the api key (hunter2) is wrong", &["hunter2"]),
+        ("password is hunter2", &["hunter2"]),
+        ("password 12345678", &["12345678"]),
+    ]);
+}
+
+#[test]
+fn headers_hide_values_of_any_length() {
+    hidden(&[
+        ("X-Goog-Api-Key: abc", &["abc"]),
+        ("x-api-key=abc", &["abc"]),
+        ("OPENAI_API_KEY=abc", &["abc"]),
+        ("x-amz-security-token: abc", &["abc"]),
+        ("openaiApiKey: abc", &["abc"]),
+        ("client_secret=a(b", &["a(b"]),
+        ("token=abc", &["abc"]),
+    ]);
+}
+
+#[test]
+fn keys_of_providers_are_hidden_whole() {
+    for prefix in [
+        "tgp_v1_",
+        "tok_live_",
+        "SG.",
+        "pk_live_",
+        "rk_",
+        "whsec_",
+        "hf_",
+        "gsk_",
+        "xai-",
+        "r8_",
+        "nvapi-",
+        "sk_",
+        "pplx-",
+        "acme_test_",
+    ] {
+        for tail in ["abcd.efgh", "ab_cd.ef-gh", "abcdefgh.ijkl-mnop_qr"] {
+            assert_eq!(mask(&format!("with {prefix}{tail} it")), "with [key] it");
+        }
+    }
+    assert_eq!(mask("with SG.abc.def it"), "with [key] it");
+    assert_eq!(mask("密钥sk-abcdef无效"), "密钥[key]无效");
+    assert_eq!(mask("ssh-rsa AAAAB3+/a= x"), "[key] x");
+    assert_eq!(mask("ssh-ed25519 AAAAC3Nz"), "[key]");
+    for kind in ["CERTIFICATE", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "PUBLIC KEY"] {
+        assert_eq!(mask(&format!("a -----BEGIN {kind}-----\\nabc\\nd-----END {kind}----- b")), "a [key] b");
+        assert_eq!(mask(&format!("a -----BEGIN {kind}-----\nabc")), "a [key]");
+    }
+}
+
+#[test]
+fn addresses_of_machines_are_hidden() {
+    for (text, masked) in [
+        ("to 2001:4860:4860::8888: refused", "to [ip]: refused"),
+        ("to [2a02:1234::1]:443", "to [[ip]]:443"),
+        ("fe80::1%eth0 is down", "[ip] is down"),
+        ("2001:db8:1:2:3:4:5:6", "[ip]"),
+        ("::ffff:10.0.0.5", "[ip]"),
+        ("10.0.0.5:80 and 192.168.1.77", "[ip]:80 and [ip]"),
+        (
+            "at git.acme.corp:22, x.internal. and nas.local/a, PC.LAN, a.b.intranet",
+            "at [host]:22, [host]. and [host]/a, [host], [host]",
+        ),
+        ("john.doe@corp said", "[email] said"),
+        ("bob@10.0.0.5", "[email]"),
+        ("call +49 (30) 1234-5678 now", "call [phone] now"),
+    ] {
+        assert_eq!(mask(text), masked);
     }
 }
 
@@ -121,5 +293,105 @@ fn masking_twice_is_masking_once() {
     for (secret, around) in secrets() {
         let once = mask(&around.replacen('@', &secret, 1));
         assert_eq!(mask(&once), once);
+    }
+}
+
+/// Pieces whose meaning depends on what stands next to them.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "password",
+        "token",
+        "key",
+        "Authorization",
+        "Cookie",
+        "x-api-key",
+        "Basic",
+        "Bearer",
+        "signature",
+        "[secret]",
+        "[token]",
+        "[x]",
+        "hunter2",
+        "sk-",
+        "tok_live_",
+        "a1b2c3d4e5f6",
+        "10.0.0.5",
+        "2001:db8::1",
+        "::",
+        "bob",
+        "@",
+        ".corp",
+        ".",
+        "/home/",
+        "C:\\",
+        "https://",
+        ":",
+        "=",
+        ": ",
+        "=>",
+        " ",
+        "  ",
+        ",",
+        ";",
+        "\"",
+        "'",
+        "`",
+        "\\",
+        "\\\"",
+        "[",
+        "]",
+        "{",
+        "}",
+        "(",
+        ")",
+        "\n",
+        "&",
+        "?a=",
+        "%",
+        "+49 ",
+        "12345678",
+        "é",
+        "钥",
+        "-----BEGIN KEY-----",
+        "-----END KEY-----",
+        "ssh-rsa AAAA",
+        "req_",
+        "request id",
+        "is",
+        "eyJ",
+        "_",
+        "-",
+        "~",
+    ]);
+    prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn masking_of_anything_is_done_in_one_call(text in pieces()) {
+        let once = mask(&text);
+        prop_assert_eq!(mask(&once), once);
+    }
+}
+
+/// Endless repeats of what could be read over and over: this ends soon only if each part is read a bounded number of times.
+#[test]
+fn long_texts_are_masked() {
+    for piece in [
+        "password: \"a",
+        "token '",
+        "Authorization: a=\"",
+        "key=[",
+        "\\\"",
+        "-----BEGIN KEY-----",
+        "a@",
+        "a:",
+        "cookie: [secret]",
+        "a.",
+    ] {
+        let text = piece.repeat((1 << 20) / piece.len());
+        assert!(mask(&text).len() <= 2 * text.len(), "{piece}");
     }
 }

@@ -48,6 +48,7 @@ pub(crate) enum Author {
 pub(crate) struct Head {
     pub(crate) known_kind: bool,
     pub(crate) header: bool,
+    pub(crate) message: bool,
     pub(crate) author: Author,
     /// Id and parent, if both stand before the first object.
     pub(crate) place: Option<Place>,
@@ -180,7 +181,7 @@ pub(crate) fn head(line: &[u8]) -> Option<Head> {
     let kind = std::str::from_utf8(kind?).ok()?;
     let author = if kind == "message" { author } else { Author::Other };
     let place = id.zip(parent).map(|(id, parent)| Place { id: Some(id), parent });
-    Some(Head { known_kind: is_known(kind), header: kind == "session", author, place })
+    Some(Head { known_kind: is_known(kind), header: kind == "session", message: kind == "message", author, place })
 }
 
 /// Whether `"stopReason":"error"` may stand in the line, with any white space around the colon. Certain where it says no: JSON

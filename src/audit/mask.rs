@@ -4,12 +4,28 @@
 //! too many is hidden rather than one secret shown.
 
 use std::borrow::Cow;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
 
+use base64::Engine as _;
 use regex::{Captures, Regex};
 
-/// Decides whether what a pattern found is to be hidden.
-type Test = fn(&str) -> bool;
+use super::secret::{has_digit, is_no_word, mask_named, mask_spaced};
+
+/// Names of the kinds that the brackets hold.
+pub(super) const NAMES: [&str; 14] = [
+    "key", "token", "user", "value", "secret", "email", "arn", "path", "id", "ip", "number", "masked", "host", "phone",
+];
+
+/// What a pattern found, and where it stands.
+struct Found<'a> {
+    before: &'a str,
+    value: &'a str,
+    after: &'a str,
+}
+
+/// Decides whether it is to be hidden.
+type Test = fn(Found<'_>) -> bool;
 
 /// One kind of secret. `$1` of the pattern stays in front; group `v`, where there is one, is what the test looks at.
 struct Kind {
@@ -18,21 +34,24 @@ struct Kind {
     test: Test,
 }
 
-fn always(_: &str) -> bool {
+fn always(_: Found<'_>) -> bool {
     true
 }
 
-fn has_digit(value: &str) -> bool {
-    value.bytes().any(|byte| byte.is_ascii_digit())
+fn digits(found: Found<'_>) -> bool {
+    has_digit(found.value)
 }
 
-/// A value behind a telling name: not if it is a plain word, as in `signature: Field required`.
-fn is_no_word(value: &str) -> bool {
-    has_digit(value) || value.len() >= 16 || value.bytes().any(|byte| b"+/=_~$!@#%^*".contains(&byte))
+/// Credentials of the scheme, not its name in prose: a user and a password, joined by a colon and packed as base64.
+fn is_basic(found: Found<'_>) -> bool {
+    let packed = found.value.trim_end_matches('=');
+    let unpacked = base64::engine::general_purpose::STANDARD_NO_PAD.decode(packed);
+    is_no_word(found.value) || unpacked.is_ok_and(|bytes| bytes.contains(&b':'))
 }
 
 /// A long run of letters and digits that no language has: hexadecimal, base64, long numbers.
-fn is_random(value: &str) -> bool {
+fn is_random(found: Found<'_>) -> bool {
+    let value = found.value;
     let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
     let (upper, lower) = (has(u8::is_ascii_uppercase), has(u8::is_ascii_lowercase));
     let digit = has_digit(value);
@@ -44,52 +63,78 @@ fn is_random(value: &str) -> bool {
         || (value.len() >= 32 && upper && lower && !value.contains(['-', '_', '/']))
 }
 
-/// An address that is not of this machine or a private network.
-fn is_public(address: &str) -> bool {
-    address.parse::<std::net::Ipv4Addr>().is_ok_and(|ip| !ip.is_loopback() && !ip.is_private() && !ip.is_unspecified())
+/// Any address but those of this machine.
+fn is_ipv4(found: Found<'_>) -> bool {
+    found.value.parse::<Ipv4Addr>().is_ok_and(|ip| !ip.is_loopback() && !ip.is_unspecified())
 }
 
-/// Names after which a secret stands.
-const SECRET_NAMES: &str = concat!(
-    r"(?:x[-_])?(?:goog[-_])?api[-_ ]?key|apikey|auth(?:orization)?|access[-_ ]?(?:token|key)(?:[-_ ]?id)?|refresh[-_ ]?token|",
-    r"auth[-_ ]?token|id[-_ ]?token|session[-_ ]?(?:token|key)|security[-_ ]?token|bearer[-_ ]?token|bot[-_ ]?token|client[-_ ]?secret|",
-    r"secret[-_ ]?(?:access[-_ ]?)?key|private[-_ ]?key|token|credentials?|signature|sig|cookie|set-cookie|key"
-);
+/// An address in a range that is assigned, which neither a time nor a path in code such as `a::b` is in.
+fn is_ipv6(found: Found<'_>) -> bool {
+    let is_joined = |next: char| next.is_ascii_alphanumeric() || matches!(next, '_' | ':');
+    if found.before.ends_with(is_joined) || found.after.starts_with(|next| is_joined(next) && next != ':') {
+        return false;
+    }
+    let value = found.value;
+    // Without brackets a port cannot be told from a group, but a ninth group is one.
+    let without_port = || value.rsplit_once(':').and_then(|(address, _)| address.parse::<Ipv6Addr>().ok());
+    let Some(ip) = value.parse::<Ipv6Addr>().ok().or_else(without_port) else { return false };
+    if let Some(ip) = ip.to_ipv4_mapped() {
+        return !ip.is_loopback();
+    }
+    let in_brackets = found.before.ends_with('[') && !ip.is_loopback() && !ip.is_unspecified() && has_digit(value);
+    let known = matches!(ip.segments()[0], 0x2000..=0x3fff | 0xfc00..=0xfdff | 0xfe80..=0xfeff | 0xff00..=0xffff);
+    in_brackets || known || ip.segments()[..2] == [0x64, 0xff9b]
+}
+
+/// A user at a host; no package at a version or a tag.
+fn is_email(found: Found<'_>) -> bool {
+    let host = found.value.rsplit('@').next().unwrap_or_default();
+    let is_version = host.split('.').count() <= 3 && host.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let tags = ["latest", "next", "default", "beta", "alpha", "canary", "stable"];
+    !is_version
+        && (host.contains('.') || !host.starts_with(|first: char| first.is_ascii_digit()) && !tags.contains(&host))
+}
+
+/// A host name that ends here: no file such as `config.local.json`, no property.
+fn is_host(found: Found<'_>) -> bool {
+    let mut after = found.after.chars();
+    match after.next() {
+        Some('.') => !after.next().is_some_and(|next| next.is_ascii_alphanumeric()),
+        Some(next) => !next.is_ascii_alphanumeric() && !matches!(next, '_' | '-' | '('),
+        None => true,
+    }
+}
+
+/// As many digits as a number of a telephone has.
+fn is_phone(found: Found<'_>) -> bool {
+    let digits = found.value.bytes().filter(u8::is_ascii_digit).count();
+    (9..=15).contains(&digits) && !found.before.ends_with(|before: char| before.is_ascii_alphanumeric())
+}
 
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
-    let named = format!(
-        r#"(?i)((?:^|[^a-z0-9])(?:{SECRET_NAMES})(?:\\*["'`])?(?:\s+(?:is|was|provided))?\s*[:=]\s*(?:\\*["'`])?)(?P<v>[^\s"'`,;&(){{}}<>\[\]\\]{{4,}})"#
-    );
     let rows: &[(&str, &'static str, Test)] = &[
-        (r"(?s)()-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)", "[key]", always),
         (r"()\beyJ[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*){1,4}", "[token]", always),
         (r"(?i)(\bbearer\s+(?:\\*[\x22'])?)[^\s\x22',;<>\\]{4,}", "[token]", always),
-        (r"(?i)(\bbasic\s+)(?P<v>[a-z0-9+/]{8,}={0,2})", "[token]", is_no_word),
+        (r"(?i)(\bbasic\s+(?:\\*[\x22'])?)(?P<v>[a-z0-9+/_-]{8,}={0,2})", "[token]", is_basic),
         // Addresses: user and password, then the values of the query and the fragment.
         (r"(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/@\x22']+@", "[user]@", always),
         (r"([?&#][A-Za-z0-9_.~%\[\]-]+=)[^&\s\x22'#<>\\)]+", "[value]", always),
         // Keys and tokens that begin with the name of who gave them.
-        (r"()\b(?:sk|pk|rk|ak)[-_][A-Za-z0-9_*.…-]{4,}", "[key]", always),
+        (r"()\b(?:sk|pk|rk|ak)[-_][\w*.…-]{4,}", "[key]", always),
         (
             concat!(
-                r"()\b(?:AIza[\w-]{10,}|(?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA|ABIA|ACCA)[A-Z0-9]{8,}|ABSK[\w+/=-]{10,}|gh[pousr]_[\w]{8,}|",
-                r"github_pat_[\w]{8,}|glpat-[\w-]{8,}|xox[a-z](?:\.xox[a-z])?-[\w-]{6,}|xapp-[\w-]{6,}|hf_[\w]{8,}|gsk_[\w]{8,}|csk-[\w-]{8,}|",
-                r"r8_[\w]{8,}|nvapi-[\w-]{8,}|pplx-[\w-]{8,}|xai-[\w-]{8,}|tvly-[\w-]{8,}|fw_[\w]{8,}|ya29\.[\w.-]{8,}|1//[\w-]{20,}|",
-                r"GOCSPX-[\w-]{8,}|npm_[\w]{8,}|pypi-[\w-]{8,}|dop_v1_[\w]{8,}|SG\.[\w-]{8,}\.[\w-]{8,}|shp(?:at|ca|pa|ss)_[\w]{8,}|",
-                r"whsec_[\w]{8,}|lin_api_[\w]{8,}|ntn_[\w]{8,}|sq0[a-z]{3}-[\w-]{8,}|EAAC[\w]{8,}|AGE-SECRET-KEY-[\w]{8,})"
+                r"()\b(?:AIza[\w.-]{8,}|(?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA|ABIA|ACCA)[A-Z0-9]{8,}|ABSK[\w+/=-]{10,}|ya29\.[\w.-]{8,}|1//[\w-]{20,}|",
+                r"SG\.[\w-]{2,}\.[\w.-]{2,}|EAAC[\w]{8,}|xox[a-z](?:\.xox[a-z])?-[\w.-]{6,}|sq0[a-z]{3}-[\w.-]{8,}|shp(?:at|ca|pa|ss)_[\w.-]{8,}|",
+                r"(?:gh[pousr]_|github_pat_|hf_|gsk_|csk-|r8_|fw_|npm_|tgp_|tok_|whsec_|lin_api_|ntn_|dop_v1_|glpat-|xapp-|nvapi-|pplx-|",
+                r"xai-|tvly-|GOCSPX-|pypi-|AGE-SECRET-KEY-|[a-z]{2,8}_(?:live|test|prod|v[0-9])_)[\w*.…-]{8,})"
             ),
             "[key]",
             always,
         ),
-        (r"()\b(?P<v>(?i:key|token|secret|apikey|api-key)[-_][A-Za-z0-9_-]{8,})", "[key]", has_digit),
-        (
-            r#"(?i)((?:^|[^a-z0-9])(?:pass(?:word|wd|phrase)?|pwd|secret)(?:\\*["'`])?\s*[:=]\s*(?:\\*["'`])?)[^\s"'`,;&(){}<>\\]{3,}"#,
-            "[secret]",
-            always,
-        ),
-        (&named, "[secret]", is_no_word),
+        (r"()\b(?P<v>(?i:key|token|secret|apikey|api-key)[-_][A-Za-z0-9_-]{8,})", "[key]", digits),
         // People and places.
-        (r"()[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", "[email]", always),
+        (r"()(?P<v>[A-Za-z0-9._%+\x{80}-\x{10FFFF}-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)", "[email]", is_email),
+        (r"(?i)()\b(?P<v>[a-z0-9_](?:[a-z0-9_-]*\.)+(?:corp|internal|local|lan|intranet))", "[host]", is_host),
         (r"(?i)()\barn:aws[a-z-]*:[^\s\x22']*", "[arn]", always),
         (r"()(?i:file)://[^\s\x22'`<>]+", "[path]", always),
         (
@@ -121,7 +166,7 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
                 r"project|tenant|deployment|client|cf[-_]?ray|ray)[-_ ]?id(?:\\*[\x22'`])?\s*[:=]?\s*(?:\\*[\x22'`])?)(?P<v>[A-Za-z0-9_.:-]{4,})"
             ),
             "[id]",
-            has_digit,
+            digits,
         ),
         (
             concat!(
@@ -129,33 +174,62 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
                 r"proj|project|asst|ws|team)[-_][A-Za-z0-9_-]{5,})"
             ),
             "[id]",
-            has_digit,
+            digits,
         ),
         (r"(?i)()\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[id]", always),
-        (r"()(?P<v>[0-9]{1,3}(?:\.[0-9]{1,3}){3})", "[ip]", is_public),
+        (
+            r"(?i)()(?P<v>[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){0,7}(?::[0-9a-f]{1,4}(?:(?:\.[0-9]{1,3}){3})?|::))(?:%[a-z0-9_-]+)?",
+            "[ip]",
+            is_ipv6,
+        ),
+        (r"()(?P<v>[0-9]{1,3}(?:\.[0-9]{1,3}){3})", "[ip]", is_ipv4),
+        (r"()(?P<v>\+[0-9][0-9 ().-]{7,}[0-9])", "[phone]", is_phone),
         (r"()[0-9]{10,}", "[number]", always),
         (r"()(?P<v>[A-Za-z0-9][A-Za-z0-9+/_=-]{11,})", "[masked]", is_random),
     ];
     let kinds = rows.iter().map(|(pattern, name, test)| {
-        // The crate's own `\w` knows every script, which would make these patterns a hundred times as big.
-        let pattern =
-            Regex::new(&pattern.replace(r"\w", "0-9A-Za-z_")).expect("every pattern above is compiled by a test");
+        // The crate's own `\w` and `\b` know every script: patterns a hundred times as big, and no edge between 钥 and sk-….
+        let pattern = Regex::new(&pattern.replace(r"\w", "0-9A-Za-z_").replace(r"\b", r"(?-u:\b)"))
+            .expect("every pattern above is compiled by a test");
         Kind { pattern, name, test: *test }
     });
     kinds.collect()
 });
 
+/// Keys that fill lines; looked for before their parts are.
+static BLOCKS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?s)-----BEGIN [A-Z0-9 ]{1,60}-----.*?(?:-----END [A-Z0-9 ]{1,60}-----|\z)|",
+        r"(?-u:\b)(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-[a-z0-9-]+|sk-(?:ssh|ecdsa)-[a-z0-9@.-]+)\s+AAAA[A-Za-z0-9+/=…]*"
+    ))
+    .expect("the pattern is compiled by every test of masking")
+});
+
+/// Passes over a text until nothing changes: what one kind leaves may be of another.
+const PASSES: usize = 4;
+
 /// The text with everything masked that should not be shown.
 pub fn mask(text: &str) -> String {
-    let mut masked = text.to_owned();
+    let mut masked = pass(text);
+    for _ in 1..PASSES {
+        let again = pass(&masked);
+        if again == masked {
+            break;
+        }
+        masked = again;
+    }
+    masked
+}
+
+fn pass(text: &str) -> String {
+    let mut masked = mask_spaced(&mask_named(&BLOCKS.replace_all(text, "[key]")));
     for Kind { pattern, name, test } in KINDS.iter() {
         let replaced = pattern.replace_all(&masked, |found: &Captures<'_>| {
             let whole = &found[0];
-            if test(found.name("v").map_or(whole, |value| value.as_str())) {
-                format!("{}{name}", &found[1])
-            } else {
-                whole.to_owned()
-            }
+            let range = found.name("v").map_or(0..0, |value| value.range());
+            let context =
+                Found { before: &masked[..range.start], value: &masked[range.clone()], after: &masked[range.end..] };
+            if test(context) { format!("{}{name}", &found[1]) } else { whole.to_owned() }
         });
         if let Cow::Owned(replaced) = replaced {
             masked = replaced;

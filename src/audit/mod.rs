@@ -17,6 +17,7 @@ mod lines;
 mod mask;
 mod render;
 mod report;
+mod secret;
 mod time;
 mod walk;
 

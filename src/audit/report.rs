@@ -218,7 +218,7 @@ impl Totals {
     }
 }
 
-/// A file or folder that could not be read.
+/// A file or folder that could not be read, or is no session.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Warning {
     /// Which.

@@ -23,6 +23,9 @@ const REMEMBERED: usize = 32;
 /// What is kept of an error text for display, in bytes.
 const TEXT_KEPT: usize = 8 << 10;
 
+/// What is said of a file with neither a header nor a message.
+const NO_SESSION: &str = "no session file: it has no session header and no message";
+
 /// Bytes between two reports of progress.
 const PROGRESS: u64 = 4 << 20;
 
@@ -63,6 +66,8 @@ struct Session {
     number: usize,
     line: u64,
     any_entry: bool,
+    /// A header or a message was seen, or a line that may have been one.
+    is_session: bool,
     /// Entries up to this time were copied from a session that is read, too.
     copied_until: Option<i64>,
 }
@@ -93,7 +98,10 @@ impl<'a> Walker<'a> {
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
         let outcome = opened.and_then(|(length, file)| self.read(number, Box::new(file), length));
         match outcome {
-            Ok(()) => self.totals.files += 1,
+            Ok(odd) => {
+                self.totals.files += 1;
+                self.warnings.extend(odd.map(|odd| (number, Warning::new(path, &io::Error::other(odd)))));
+            }
             Err(error) => {
                 self.totals.unreadable += 1;
                 self.warnings.push((number, Warning::new(path, &error)));
@@ -101,12 +109,13 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Reads a session of at most this length: what is written to it meanwhile is left for the next audit.
-    fn read(&mut self, number: usize, source: Box<dyn Read + Send>, length: u64) -> io::Result<()> {
+    /// Reads a session of at most this length: what is written to it meanwhile is left for the next audit. What is odd about
+    /// the whole file is returned.
+    fn read(&mut self, number: usize, source: Box<dyn Read + Send>, length: u64) -> io::Result<Option<&'static str>> {
         self.lines.restart(source.take(length));
         self.follower.restart();
         self.recent.clear();
-        let mut session = Session { number, line: 0, any_entry: false, copied_until: None };
+        let mut session = Session { number, line: 0, any_entry: false, is_session: false, copied_until: None };
         let mut reported = 0;
         // Taken out for the loop, as a line borrows the reader while the rest of `self` is changed.
         let nothing: Box<dyn Read + Send> = Box::new(io::empty());
@@ -131,19 +140,24 @@ impl<'a> Walker<'a> {
         (self.progress)(reported);
         self.lines = lines;
         self.finish();
-        outcome
+        outcome?;
+        if session.is_session { Ok(None) } else { Ok(Some(NO_SESSION)) }
     }
 
     fn line(&mut self, session: &mut Session, bytes: &[u8], ended: bool, too_long: bool) {
+        // Some editors put a mark at the start of a file.
+        let bytes = if session.line == 1 { bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes) } else { bytes };
         let bytes = trim(bytes);
         let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return };
         self.totals.lines += 1;
         if too_long {
             self.totals.too_long += 1;
+            session.is_session = true;
             return self.follower.lost_line();
         }
         let looks_whole = *first == b'{' && *last == b'}';
         let head = if looks_whole && ended { entry::head(bytes) } else { None };
+        session.is_session |= head.as_ref().is_some_and(|head| head.header || head.message);
         if let Some(head) = head.filter(|head| session.any_entry && !head.header) {
             let turn = head.author == Author::Model;
             let open = !self.follower.is_idle();
@@ -174,6 +188,7 @@ impl<'a> Walker<'a> {
 
     fn entry(&mut self, session: &mut Session, entry: Entry) {
         let header = entry.kind.as_deref() == Some("session");
+        session.is_session |= header || entry.kind.as_deref() == Some("message");
         if !session.any_entry {
             session.any_entry = true;
             if header {

@@ -91,7 +91,7 @@ fn warn(report: &Report, show: Show, err: &mut dyn Write) -> std::io::Result<()>
     }
     match report.warnings.len().saturating_sub(WARNINGS) {
         0 => Ok(()),
-        more => writeln!(err, "{warn}warning:{warn:#} {more} more files or folders could not be read"),
+        more => writeln!(err, "{warn}warning:{warn:#} {more} more files or folders like these"),
     }
 }
 
