@@ -192,9 +192,9 @@ mod tests {
     #[test]
     fn every_refusal_says_what_to_do() {
         let wording = |version| Release::find_supported(Name::PiAi, version).unwrap_err().to_string();
-        insta::assert_snapshot!(wording("0.80.2"), @"@earendil-works/pi-ai 0.80.2 cannot be patched: before 0.80.3 pi decides inside pi-coding-agent's dist/core/agent-session.js; update pi to 0.80.3 or newer, or use the extension instead");
+        insta::assert_snapshot!(wording("0.80.2"), @"@earendil-works/pi-ai 0.80.2 is too old to be patched or compared: before 0.80.3 pi decides inside pi-coding-agent's dist/core/agent-session.js; update pi to 0.80.3 or newer, or use the extension instead");
         insta::assert_snapshot!(wording("1.2.0"), @"@earendil-works/pi-ai 1.2.0 was never published; `npm view @earendil-works/pi-ai versions` lists the releases");
-        insta::assert_snapshot!(wording("77.0.0"), @"@earendil-works/pi-ai 77.0.0 is newer than the newest release that this build knows, 1.6.0; install it and name its folder with --from, or use 1.6.0, or update pi-retry-forced");
+        insta::assert_snapshot!(wording("77.0.0"), @"@earendil-works/pi-ai 77.0.0 is newer than the newest release that this build knows, 1.6.0; use 1.6.0, or update pi-retry-forced. An installed 77.0.0 can still be patched: `pi-retry-forced patch` where it is installed");
         insta::assert_snapshot!(wording("latest"), @r#""latest" is no version number; write it in full, as in 1.6.0"#);
     }
 }
