@@ -1,5 +1,5 @@
-//! The command line: one file a command. A command writes to the handles of its [`Context`] and returns an
-//! [`ExitStatus`]; what went wrong travels as an error and is printed here, once.
+//! The command line: one file a command. A command writes to the handles of its `Context` and returns an
+//! `ExitStatus`; what went wrong travels as an error and is printed here, once.
 
 mod apply;
 mod audit;

@@ -1,7 +1,7 @@
 //! Evidence that the defect is real, what the change does, and that nothing else moves: a report whose every number can be made anew.
 //!
 //! [`Report::new`] computes: the [chances](Automata) that a request id alone turns a verdict, exactly and by [drawing](sample())
-//! ids; the verdicts of pi-ai's own provider modules on every status, from [runs](runs) before and after the change; the
+//! ids; the verdicts of pi-ai's own provider modules on every status, from [runs] before and after the change; the
 //! recorded failures as judged by each release and by the reference ([`corpus`]); and what stays as it is ([`untouched`]).
 //! The same options give the same report, byte for byte, on every machine.
 
