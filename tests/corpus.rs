@@ -86,6 +86,27 @@ fn pi_ai_texts_follow_their_status() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The data is complete and names what it means: reports and tests rely on the ids.
+#[test]
+fn rules_are_complete_and_named_alike() {
+    let mut ids = std::collections::BTreeSet::new();
+    for rule in rules::all() {
+        let kebab = rule
+            .id
+            .split('-')
+            .all(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()));
+        assert!(kebab && ids.insert(&rule.id), "{} is no kebab-case id of its own", rule.id);
+        let complete =
+            !rule.when.is_empty() && !rule.patterns.is_empty() && !rule.hits.is_empty() && !rule.misses.is_empty();
+        assert!(complete && !rule.why.is_empty() && !rule.source.is_empty(), "{} lacks something", rule.id);
+    }
+    // The same words may count for other statuses by another rule.
+    let mut patterns = std::collections::BTreeSet::new();
+    for (rule, pattern) in rules::all().iter().flat_map(|r| r.patterns.iter().map(move |p| (r, p.as_str()))) {
+        assert!(patterns.insert((pattern, &rule.when)), "{}: {pattern} stands twice", rule.id);
+    }
+}
+
 /// Each rule decides its own hits and leaves its misses alone, under a status for which it counts.
 #[test]
 fn rules_decide_their_own_examples() {
