@@ -140,7 +140,7 @@ fn number(value: &Value) -> Option<u16> {
 
 /// The ways in which pi and usual wrappers put a status at the start of a text, up to its first digit. Digits anywhere else are an id, a
 /// limit, an index or a model's name, never a status.
-pub const FRAME_LEADS: &[&str] = &[
+const FRAME_LEADS: &[&str] = &[
     // `400 {…`, `400: {…`, `429 Too Many Requests: …`
     "",
     // `<provider> API error (400): …`
@@ -161,7 +161,7 @@ pub const FRAME_LEADS: &[&str] = &[
 ];
 
 /// What may follow the three digits of a frame.
-pub const FRAME_END: &str = r#"(?:[\t\n\r :;<>{}()\[\]"'/|]|, |：|，|$)"#;
+const FRAME_END: &str = r#"(?:[\t\n\r :;<>{}()\[\]"'/|]|, |：|，|$)"#;
 
 /// pi's own frames, for the submission to upstream: `400 …`, `400: …`, `<provider> API error (400): …` and
 /// `Unknown: 400: …`. Group 1 is the status.
@@ -193,7 +193,7 @@ fn text_frame(text: &str, frame: &Pattern) -> Option<u16> {
 }
 
 /// Request ids in all the ways that relays and providers write them, one alternative each.
-pub const REQUEST_ID_FORMS: &[&str] = &[
+const REQUEST_ID_FORMS: &[&str] = &[
     // `(request id: …)`, `"request_id":"…"`, `RequestID: …`, `trace_id=…`, `Ray ID: …`, plain or JSON-escaped
     r#"\(?\<(?:x-)?(?:amzn?-|correlation|event|log|ray|req|request|span|trace)[ _-]?id\>[\\"' ]{0,4}[:=]{1,2}[\\"' ]{0,4}[a-z0-9_.:/+=@-]+[\\"']{0,4}\)?"#,
     // `request ID a665d5a9…` without a colon: an id has a digit, a word has none

@@ -53,10 +53,7 @@ mod verdict;
 
 pub use classify::{NON_OVERFLOW, Profile, TRANSIENT_CLIENT_STATUSES, classify, is_transient_status};
 pub use export::{rule_json, shim_module, shim_needles_module};
-pub use failure::{
-    FRAME, FRAME_END, FRAME_LEADS, Failure, PI_FRAME, REQUEST_ID, REQUEST_ID_FORMS, REWRITE_PREFIX, StatusSource,
-    cut_request_ids,
-};
+pub use failure::{FRAME, Failure, PI_FRAME, REQUEST_ID, REWRITE_PREFIX, StatusSource, cut_request_ids};
 pub use matcher::{Pattern, PatternError};
 pub use rewrite::{rewrite, unrewritten};
 pub use thinking::{ThinkingText, strip};

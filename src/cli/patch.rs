@@ -155,8 +155,7 @@ fn fetch(release: &Release, progress: &Progress) -> anyhow::Result<Package> {
 fn edited(found: &Found, set: &PatchSet) -> Option<String> {
     let release = found.package.release().filter(|_| found.local)?;
     let published = Cache::user().ok()?.cached(release)?;
-    let other = |file: &&patch::Changed| published.read(&file.path).map_or(true, |text| text != file.old);
-    let files: Vec<&str> = set.files.iter().filter(other).map(|file| file.path.as_str()).collect();
+    let files = set.edited_since(&published);
     (!files.is_empty()).then(|| {
         format!("not as published, so the patch fits this copy only and not a fresh install: {}", files.join(", "))
     })

@@ -17,7 +17,7 @@ use super::record::{Entry, Lock, Phase, Record, originals};
 use super::recover::Known;
 use super::replace;
 use super::revert::put_back;
-use super::state::{By, State, digest, digest_of, edited, inspect};
+use super::state::{By, State, digest, digest_of, inspect};
 use crate::Profile;
 use crate::patch::{self, Classifier, PatchSet, verify};
 use crate::upstream::{Cache, Step};
@@ -82,7 +82,7 @@ pub fn plan(target: &Target, options: &Options<'_>) -> Result<Plan> {
             (None, true) => cache.package(release, &mut |_: Step| {}).map_err(|error| error.to_string()),
             (None, false) => Err("it is not in the cache".to_owned()),
         };
-        match published.map(|published| edited(&set, &published)) {
+        match published.map(|published| set.edited_since(&published)) {
             Ok(files) if files.is_empty() => {}
             Ok(files) if options.edited => {
                 warnings.push(format!("not as published, and patched as found: {}", files.join(", ")));

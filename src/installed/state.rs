@@ -141,7 +141,7 @@ fn by_structure(package: &Package, published: Option<&Package>) -> (State, bool)
     match patch::make(package, &ours) {
         Ok(set) => {
             let (files, compared) = match published {
-                Some(published) => (edited(&set, published), true),
+                Some(published) => (set.edited_since(published), true),
                 // All patterns of a known release are known: a warning is about something added by hand.
                 None if package.release().is_some() && !set.warnings.is_empty() => {
                     (vec![set.classifier.clone()], false)
@@ -171,12 +171,6 @@ fn by_structure(package: &Package, published: Option<&Package>) -> (State, bool)
             }
         }
     }
-}
-
-/// The files of a set that are not as published.
-pub(super) fn edited(set: &PatchSet, published: &Package) -> Vec<String> {
-    let other = |file: &&patch::Changed| published.read(&file.path).map_or(true, |text| text != file.old);
-    set.files.iter().filter(other).map(|file| file.path.clone()).collect()
 }
 
 /// The SHA-256 of some bytes, in hexadecimal.

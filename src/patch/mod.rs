@@ -85,6 +85,12 @@ impl PatchSet {
         patch_package::file_name(&self.name, &self.version)
     }
 
+    /// The files that the patch was made from and that are not as in another copy of the package, the published one.
+    pub fn edited_since(&self, published: &Package) -> Vec<String> {
+        let other = |file: &&Changed| published.read(&file.path).map_or(true, |text| text != file.old);
+        self.files.iter().filter(other).map(|file| file.path.clone()).collect()
+    }
+
     /// Writes the new texts into a copy of the package; refuses if a file there is not the one the patch was made from.
     pub fn apply_to(&self, folder: &Path) -> Result<()> {
         for file in &self.files {
