@@ -20,11 +20,7 @@
 //!
 //! | module | what is there |
 //! |---|---|
-//! | `failure`, `body` | what is known of a failed turn: text, status and where it came from, request ids |
-//! | `matcher`, `needles`, `scan` | patterns that mean the same in Rust and JavaScript, and how hundreds are found at once |
-//! | [`rules`], `classify`, `verdict` | the rules as data, the order of decision, the answer |
-//! | `rewrite`, `thinking` | the 503 text, and the strip of replayed thinking |
-//! | `export` | the same data for the extension's engine |
+//! | `reference` | the decision, in the order of a failure's way: failure, body, matcher, [`rules`], classify, verdict, rewrite, repair; and the same as data for the extension |
 //! | [`upstream`] | pi's published packages: releases, fetching, patterns by era |
 //! | [`patch`], [`installed`] | the edits and their diffs; an installed pi, patched in place |
 //! | [`submission`], [`evidence`] | mails for upstream, and the report |
@@ -32,29 +28,20 @@
 //! | [`cli`] | one file a command |
 
 pub mod audit;
-mod body;
-mod classify;
 pub mod cli;
 pub mod evidence;
-mod export;
-mod failure;
 pub mod installed;
-pub mod json;
-mod matcher;
-mod needles;
 pub mod patch;
-mod rewrite;
-pub mod rules;
-mod scan;
+mod reference;
 pub mod submission;
-mod thinking;
 pub mod upstream;
-mod verdict;
 
-pub use classify::{NON_OVERFLOW, Profile, TRANSIENT_CLIENT_STATUSES, classify, is_transient_status};
-pub use export::{rule_json, shim_module, shim_needles_module};
-pub use failure::{FRAME, Failure, PI_FRAME, REQUEST_ID, REWRITE_PREFIX, StatusSource, cut_request_ids};
-pub use matcher::{Pattern, PatternError};
-pub use rewrite::{rewrite, unrewritten};
-pub use thinking::{ThinkingText, strip};
-pub use verdict::{BUILT_IN_RULES, Decision, Verdict};
+pub use reference::classify::{NON_OVERFLOW, Profile, TRANSIENT_CLIENT_STATUSES, classify, is_transient_status};
+pub use reference::failure::{FRAME, Failure, PI_FRAME, REQUEST_ID, REWRITE_PREFIX, StatusSource, cut_request_ids};
+pub use reference::matcher::{Pattern, PatternError};
+pub use reference::repair::{ThinkingText, strip};
+pub use reference::rewrite::{rewrite, unrewritten};
+pub use reference::rules;
+pub use reference::shim_data::{rule_json, shim_module, shim_needles_module};
+pub use reference::surrogates::replace_lone_surrogates;
+pub use reference::verdict::{BUILT_IN_RULES, Decision, Verdict};

@@ -1,4 +1,4 @@
-// Generated from src/rules/*.toml of pi-retry-forced by its test `generated`. Do not edit.
+// Generated from src/reference/rules/*.toml of pi-retry-forced by its test `generated`. Do not edit.
 
 /**
  * For each pattern of the rules, in their order: whether one of the words is a match by itself, and the words

@@ -1,4 +1,4 @@
-// Generated from src/rules/*.toml of pi-retry-forced by its test `generated`. Do not edit.
+// Generated from src/reference/rules/*.toml of pi-retry-forced by its test `generated`. Do not edit.
 import type { RuleData } from "./engine.ts";
 
 export const DATA: RuleData = {

@@ -11,7 +11,7 @@ use memchr::memmem;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::json::replace_lone_surrogates;
+use crate::reference::surrogates::replace_lone_surrogates;
 
 /// How an entry hangs in the tree of its session.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

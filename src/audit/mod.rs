@@ -18,8 +18,8 @@ mod mask;
 mod render;
 mod report;
 mod secret;
+mod sessions;
 mod time;
-mod walk;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ impl Audit {
         let next = AtomicUsize::new(0);
         let all = Mutex::new(Vec::new());
         let work = || {
-            let mut walker = walk::Walker::new(judge, &names, progress);
+            let mut walker = sessions::Walker::new(judge, &names, progress);
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(file) = files.get(number) else { break };

@@ -1,7 +1,7 @@
 //! `classify`: the verdict on one failure for a person, or on many as JSON lines for programs.
 
 use super::{Context, ExitStatus, style};
-use crate::json::replace_lone_surrogates;
+use crate::reference::surrogates::replace_lone_surrogates;
 use crate::upstream::PiClassifier;
 use crate::{BUILT_IN_RULES, Decision, Failure, Profile, StatusSource, Verdict, rules};
 use anyhow::{Context as _, bail};

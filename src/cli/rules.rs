@@ -1,7 +1,7 @@
 //! `rules`: the list of rules, or one in full.
 
 use super::{Context, ExitStatus, style};
-use crate::rules::{self, Rule, RuleDecision, When};
+use crate::reference::rules::{self, Rule, RuleDecision, When};
 use crate::{BUILT_IN_RULES, rule_json};
 use anyhow::bail;
 use std::io::Write;

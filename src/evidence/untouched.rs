@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::corpus::Corpus;
-use crate::rules::{self, Rule, RuleDecision};
+use crate::reference::rules::{self, Rule, RuleDecision};
 use crate::upstream::{Era, PiClassifier};
 use crate::{Decision, Failure, Profile, classify};
 

@@ -10,7 +10,7 @@ use super::groups::{Classifier, Group, Pattern};
 use super::literal;
 use super::render;
 use super::syntax::{Parsed, below, last, named};
-use crate::rules::{RuleDecision, When};
+use crate::reference::rules::{RuleDecision, When};
 
 pub(super) const EDIT: &str = "classifier";
 

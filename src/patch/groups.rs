@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::classify::Profile;
-use crate::failure::{FRAME, PI_FRAME, REWRITE_PREFIX};
-use crate::rules::{self, Rule, RuleDecision, When};
+use crate::reference::classify::Profile;
+use crate::reference::failure::{FRAME, PI_FRAME, REWRITE_PREFIX};
+use crate::reference::rules::{self, Rule, RuleDecision, When};
 use crate::upstream::Era;
 
 /// One alternative of a group's expression.

@@ -8,8 +8,8 @@ use super::groups::{Classifier, Group};
 use super::literal;
 use super::source::Dialect;
 use super::syntax::Parsed;
-use crate::classify::TRANSIENT_CLIENT_STATUSES;
-use crate::rules::{RuleDecision, When};
+use crate::reference::classify::TRANSIENT_CLIENT_STATUSES;
+use crate::reference::rules::{RuleDecision, When};
 
 /// The constant with the expression that reads a status at the start of a text.
 pub(super) const FRAME: &str = "HTTP_STATUS_TEXT_PATTERN";

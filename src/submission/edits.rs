@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::CLASSIFIER;
 use super::error::{Error, Kind};
-use crate::rules::{self, Rule};
+use crate::reference::rules::{self, Rule};
 
 type Tree = BTreeMap<String, String>;
 

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::edits::{NEW_TOKENS, relay_rules, replace, text};
 use super::error::{Error, Kind};
 use super::{CLASSIFIER, ERROR_BODY, as_sources};
-use crate::classify::{Profile, TRANSIENT_CLIENT_STATUSES};
-use crate::failure::PI_FRAME;
 use crate::patch::{self, Classifier};
-use crate::rules::{RuleDecision, When};
+use crate::reference::classify::{Profile, TRANSIENT_CLIENT_STATUSES};
+use crate::reference::failure::PI_FRAME;
+use crate::reference::rules::{RuleDecision, When};
 use crate::upstream::Package;
 
 type Tree = BTreeMap<String, String>;

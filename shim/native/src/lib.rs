@@ -3,7 +3,7 @@
 //! Messages and payloads travel as JSON texts, so that both engines read the very same input.
 
 use napi_derive::napi;
-use pi_retry_forced::json::replace_lone_surrogates;
+use pi_retry_forced::replace_lone_surrogates;
 use pi_retry_forced::{Failure, Profile, StatusSource, ThinkingText};
 use serde_json::{Map, Value, json};
 

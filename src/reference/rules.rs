@@ -1,9 +1,9 @@
 //! The rules: data files with their explanation inside, loaded once and checked on loading.
 //!
-//! Adding a relay's wording is one entry in `src/rules/*.toml` and nothing else. The order of the files below and of
+//! Adding a relay's wording is one entry in `src/reference/rules/*.toml` and nothing else. The order of the files below and of
 //! the entries in them is the order in which rules of one kind are named in a verdict.
 
-use crate::matcher::Pattern;
+use crate::reference::matcher::Pattern;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -198,11 +198,11 @@ pub fn by_id(id: &str) -> Option<&'static Rule> {
 fn load() -> Result<Vec<Rule>, String> {
     let mut rules = Vec::new();
     for (name, text) in FILES {
-        let file: RuleFile = toml::from_str(text).map_err(|e| format!("src/rules/{name}: {e}"))?;
+        let file: RuleFile = toml::from_str(text).map_err(|e| format!("src/reference/rules/{name}: {e}"))?;
         for written in file.rule {
             let id = written.id;
             let patterns = written.patterns.iter().map(|p| Pattern::new(p)).collect::<Result<_, _>>();
-            let patterns = patterns.map_err(|e| format!("src/rules/{name}, rule {id}: {e}"))?;
+            let patterns = patterns.map_err(|e| format!("src/reference/rules/{name}, rule {id}: {e}"))?;
             rules.push(Rule {
                 id,
                 decision: written.decision,

@@ -1,10 +1,10 @@
 //! The order of decision: one engine, three profiles.
 
-use crate::failure::{FRAME, Failure, PI_FRAME, cut_request_ids, is_rewritten};
-use crate::matcher::Pattern;
-use crate::rules::{self, Rule, RuleDecision, Tier, When};
-use crate::scan::{MIN_NEEDLE, Scanner};
-use crate::verdict::{Decision, Verdict};
+use crate::reference::failure::{FRAME, Failure, PI_FRAME, cut_request_ids, is_rewritten};
+use crate::reference::matcher::Pattern;
+use crate::reference::rules::{self, Rule, RuleDecision, Tier, When};
+use crate::reference::scan::{MIN_NEEDLE, Scanner};
+use crate::reference::verdict::{Decision, Verdict};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 

@@ -1,7 +1,7 @@
 //! What is known of a failed turn: its text, and the HTTP status with where it came from.
 
-use crate::body;
-use crate::matcher::Pattern;
+use crate::reference::body;
+use crate::reference::matcher::Pattern;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -18,7 +18,7 @@
 //!
 //! The edges may also be written out as upstream writes them, `(?<![a-z0-9_])` and `(?![a-z0-9_])`.
 
-use crate::needles::{Needles, needles};
+use crate::reference::needles::{Needles, needles};
 use regex::Regex;
 use std::fmt;
 use std::sync::OnceLock;

@@ -1,6 +1,6 @@
 //! The answer: a decision, the rule that made it, and the status it was made on.
 
-use crate::failure::StatusSource;
+use crate::reference::failure::StatusSource;
 
 /// What should happen after a failed turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,10 +1,10 @@
 //! The reference's data for engines in other languages: rules, frames, forms of ids and the envelope's keys.
 
-use crate::body;
-use crate::classify::{NON_OVERFLOW, TRANSIENT_CLIENT_STATUSES};
-use crate::failure::{FRAME, REQUEST_ID, REWRITE_PREFIX};
-use crate::rules::{self, Rule, When};
-use crate::scan;
+use crate::reference::body;
+use crate::reference::classify::{NON_OVERFLOW, TRANSIENT_CLIENT_STATUSES};
+use crate::reference::failure::{FRAME, REQUEST_ID, REWRITE_PREFIX};
+use crate::reference::rules::{self, Rule, When};
+use crate::reference::scan;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -64,7 +64,7 @@ pub fn shim_module() -> String {
     data.serialize(&mut serde_json::Serializer::with_formatter(&mut text, tabs)).expect("plain data is always JSON");
     let data = String::from_utf8_lossy(&text);
     format!(
-        "// Generated from src/rules/*.toml of pi-retry-forced by its test `generated`. Do not edit.\n\
+        "// Generated from src/reference/rules/*.toml of pi-retry-forced by its test `generated`. Do not edit.\n\
          import type {{ RuleData }} from \"./engine.ts\";\n\n\
          export const DATA: RuleData = {data};\n"
     )
@@ -84,7 +84,7 @@ pub fn shim_needles_module() -> String {
         lines.push_str(&format!("\t{line},\n"));
     }
     format!(
-        "// Generated from src/rules/*.toml of pi-retry-forced by its test `generated`. Do not edit.\n\n\
+        "// Generated from src/reference/rules/*.toml of pi-retry-forced by its test `generated`. Do not edit.\n\n\
          /**\n * For each pattern of the rules, in their order: whether one of the words is a match by itself, and the words\n \
          * of which every match contains one, in lower case, each with the place of its rarest four characters. `null` for\n \
          * patterns that have no such words.\n */\n\

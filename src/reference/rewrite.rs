@@ -1,6 +1,6 @@
 //! The 503 text: what makes a pi that decides by words retry a failure.
 
-use crate::failure::{REWRITE_PREFIX, is_rewritten};
+use crate::reference::failure::{REWRITE_PREFIX, is_rewritten};
 use std::borrow::Cow;
 
 /// Puts the 503 prefix before an error text, once. The original is the suffix, byte for byte.
