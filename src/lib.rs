@@ -36,9 +36,12 @@ mod reference;
 pub mod submission;
 pub mod upstream;
 
-pub use reference::classify::{NON_OVERFLOW, Profile, TRANSIENT_CLIENT_STATUSES, classify, is_transient_status};
+pub use reference::classify::{
+    NON_OVERFLOW, Profile, TRANSIENT_CLIENT_STATUSES, UNTELLING_STATUSES, classify, is_transient_status,
+};
 pub use reference::failure::{FRAME, Failure, PI_FRAME, REQUEST_ID, REWRITE_PREFIX, StatusSource, cut_request_ids};
 pub use reference::matcher::{Pattern, PatternError};
+pub use reference::number::{LONE_STATUS, MEASURED, NAMED_STATUS};
 pub use reference::repair::{ThinkingText, strip};
 pub use reference::rewrite::{rewrite, unrewritten};
 pub use reference::rules;

@@ -35,7 +35,7 @@ impl Judge for Words {
             _ if text.contains("overloaded") => (Decision::Retry, "overloaded"),
             _ => (Decision::Retry, "unsupported"),
         };
-        Verdict { decision, rule, status, status_from: None }
+        Verdict { decision, rule, remedy: None, status, status_from: None }
     }
 }
 

@@ -19,7 +19,7 @@ impl Judge for Curable {
     fn pi(&self, _: &str, _: Option<&str>, _: &mut Vec<PiSays>) {}
 
     fn reference(&self, _: &Map<String, Value>) -> Verdict {
-        Verdict { decision: Decision::Retry, rule: "any", status: None, status_from: None }
+        Verdict { decision: Decision::Retry, rule: "any", remedy: None, status: None, status_from: None }
     }
 }
 

@@ -7,6 +7,8 @@
 import type { RuleData } from "./engine.ts";
 
 export interface BodyStatus {
+	/** The event that an AWS event stream names, whatever number stands beside it. */
+	event?: number;
 	/** The first `code`, `status`, … that is a number from 400 to 599. */
 	number?: number;
 	/** The first gRPC status name. */
@@ -75,6 +77,10 @@ function walk(text: string, from: number, words: RuleData["body"]): BodyStatus {
 				at = next + 1;
 				key = string;
 			} else {
+				if (envelope === depth && words.eventKeys.includes(key)) {
+					const event = string.toLowerCase();
+					if (Object.hasOwn(words.events, event)) found.event ??= words.events[event];
+				}
 				if (envelope === depth && words.wordKeys.includes(key)) {
 					if (Object.hasOwn(words.grpcNames, string)) found.grpc ??= words.grpcNames[string];
 					if (Object.hasOwn(words.errorTypes, string)) found.kind ??= words.errorTypes[string];

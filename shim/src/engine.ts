@@ -7,11 +7,16 @@ import { readBodyStatus } from "./body.ts";
 import { RuleFinder } from "./finder.ts";
 import { DATA } from "./rules.generated.ts";
 
+/** Sealed thinking out; items known by id out; a signature in; reasoning back in; an earlier repair taken back. */
+export type Repair = "strip" | "unlink" | "sign" | "pass-back" | "undo";
+
 export interface Rule {
 	id: string;
 	decision: "overflow" | "repair" | "stop" | "wait" | "retry";
 	/** The statuses for which it counts; any one suffices. */
 	when: readonly (string | number)[];
+	/** What a rejected request needs, where that is the decision. */
+	repair?: Repair;
 	/** JavaScript source for the flag `i`; any one suffices. */
 	patterns: readonly string[];
 	why: string;
@@ -21,6 +26,10 @@ export interface RuleData {
 	rewritePrefix: string;
 	frame: string;
 	requestId: string;
+	/** A number that the text names as a status; one that stands alone; and one with what says that it is none. */
+	namedStatus: string;
+	loneStatus: string;
+	measured: string;
 	transientClientStatuses: readonly number[];
 	nonOverflow: readonly string[];
 	body: {
@@ -28,6 +37,8 @@ export interface RuleData {
 		envelopeKeys: readonly string[];
 		statusKeys: readonly string[];
 		wordKeys: readonly string[];
+		eventKeys: readonly string[];
+		events: Readonly<Record<string, number>>;
 		grpcNames: Readonly<Record<string, number>>;
 		errorTypes: Readonly<Record<string, number>>;
 	};
@@ -37,6 +48,8 @@ export interface RuleData {
 export interface Verdict {
 	verdict: "retry" | "repair" | "stop";
 	rule: string;
+	/** Which repair, where the verdict is one. */
+	repair?: Repair;
 	status: number | null;
 	statusFrom: "message" | "diagnostics" | "text" | "observed" | "body" | null;
 }
@@ -72,23 +85,23 @@ function diagnosticsStatus(diagnostics: unknown): number | undefined {
 type Status = Pick<Verdict, "status" | "statusFrom">;
 
 function readStatus(message: Record<string, unknown>, text: string, observed: unknown): Status {
-	const sources = [
-		["message", () => asStatus(message.errorStatus)],
-		["diagnostics", () => diagnosticsStatus(message.diagnostics)],
-		["text", () => frameStatus(text)],
-		["observed", () => asStatus(observed)],
-	] as const;
-	for (const [statusFrom, read] of sources) {
-		const status = read();
-		if (status === undefined) continue;
-		// Relays put 400 on everything; a body that names its upstream's own status is believed.
-		const inner = status === 400 ? readBodyStatus(text, DATA.body).number : undefined;
-		if (inner !== undefined && inner !== 400) return { status: inner, statusFrom: "body" };
-		return { status, statusFrom };
-	}
-	const { number, grpc, kind } = readBodyStatus(text, DATA.body);
-	const status = number ?? grpc ?? kind ?? null;
-	return { status, statusFrom: status === null ? null : "body" };
+	const frame = frameStatus(text);
+	const diagnostics = diagnosticsStatus(message.diagnostics);
+	const structured = diagnostics ?? asStatus(message.errorStatus);
+	// A frame that says something else was written afterwards, by somebody who means it.
+	let status = frame ?? structured ?? asStatus(observed);
+	let statusFrom: Verdict["statusFrom"] = "observed";
+	if (structured !== undefined && status === structured)
+		statusFrom = diagnostics === undefined ? "message" : "diagnostics";
+	else if (frame !== undefined) statusFrom = "text";
+	if (status !== undefined && status !== 400) return { status, statusFrom };
+	const { event, number, grpc, kind } = readBodyStatus(text, DATA.body);
+	// Relays put 400 on everything; a body that names its upstream's own status is believed.
+	const inner = event ?? number;
+	if (status === 400)
+		return inner === undefined || inner === 400 ? { status, statusFrom } : { status: inner, statusFrom: "body" };
+	status = inner ?? grpc ?? kind;
+	return status === undefined ? { status: null, statusFrom: null } : { status, statusFrom: "body" };
 }
 
 const REQUEST_ID = new RegExp(DATA.requestId, "iy");
@@ -115,6 +128,15 @@ export function cutRequestIds(text: string): string {
 	return end === 0 ? text : result + text.slice(end);
 }
 
+const NAMED_STATUS = new RegExp(DATA.namedStatus, "i");
+const LONE_STATUS = new RegExp(DATA.loneStatus, "i");
+const MEASURED = new RegExp(DATA.measured, "gi");
+
+/** Whether a number in the text is named as a status over which another attempt can help. */
+function namesStatus(text: string): boolean {
+	return NAMED_STATUS.test(text) || (LONE_STATUS.test(text) && LONE_STATUS.test(text.replace(MEASURED, "\n")));
+}
+
 const NON_OVERFLOW = DATA.nonOverflow.map((pattern) => new RegExp(pattern, "i"));
 
 const countsFor = new Map<number | null, Uint8Array>();
@@ -134,7 +156,7 @@ const OVERFLOWS = Uint8Array.from(DATA.rules, ({ decision }) => (decision === "o
 
 let finder: RuleFinder | undefined;
 
-function decide(text: string, status: number | null): [Verdict["verdict"], string] {
+function decide(text: string, status: number | null): [Verdict["verdict"], string, Repair?] {
 	finder ??= new RuleFinder(DATA.rules);
 	const cut = cutRequestIds(text);
 	const counting = counts(status);
@@ -145,7 +167,7 @@ function decide(text: string, status: number | null): [Verdict["verdict"], strin
 	if (overflow && !NON_OVERFLOW.some((pattern) => pattern.test(text))) return ["stop", overflow.id];
 	if (cut !== text) found = finder.find(cut, counting);
 	const repair = first("repair");
-	if (repair) return ["repair", repair.id];
+	if (repair) return ["repair", repair.id, repair.repair];
 	// A short wait that the server names shows that a limit is none of the lasting ones.
 	const wait = first("wait");
 	const stop = found.find((rule) => rule.decision === "stop" && (!wait || rule.when.includes("any")));
@@ -154,7 +176,8 @@ function decide(text: string, status: number | null): [Verdict["verdict"], strin
 		return ["retry", "transient-status"];
 	const retry = first("retry");
 	if (retry) return ["retry", retry.id];
-	return ["stop", status === null ? "no-evidence" : "permanent-status"];
+	if (status !== null) return ["stop", "permanent-status"];
+	return namesStatus(cut) ? ["retry", "named-status"] : ["stop", "no-evidence"];
 }
 
 /** Judges an assistant message. `observed` is the status seen on the wire, if any. */
@@ -165,8 +188,8 @@ export function classify(message: Record<string, unknown>, observed?: unknown): 
 	// pi cuts bodies between the halves of a surrogate pair; the reference reads such a half as U+FFFD.
 	const text = errorMessage.toWellFormed?.() ?? errorMessage;
 	const status = readStatus(message, text, observed);
-	const [verdict, rule] = text.startsWith(PREFIX)
+	const [verdict, rule, repair] = text.startsWith(PREFIX)
 		? (["retry", "already-rewritten"] as const)
 		: decide(text, status.status);
-	return { verdict, rule, ...status };
+	return repair ? { verdict, rule, repair, ...status } : { verdict, rule, ...status };
 }

@@ -5,6 +5,9 @@ export const DATA: RuleData = {
 	"rewritePrefix": "503 service unavailable (retry-forced): ",
 	"frame": "^(?:|[ !#-;=?-z|]{1,80} error \\(|(?:(?:ai|api|capi|http|request|upstream|provider|server|gateway|ai_apicall)[ _]?)?(?:error|failed): ?|unknown: |http(?:/[0-9.]{1,3})?[ :]{1,2}|(?:curl: \\([0-9]{1,3}\\) )?(?:[a-z][a-z0-9_.'-]{0,60}[ ,:]{1,2}){0,12}(?:status[ _]?code|response code|returned error|server response|(?:bad|error|got|http|invalid|response|returned|unexpected|with) status|error code|http error)(?: is| was)?[ :=]{1,3}|(?:the )?(?:gateway|provider|proxy|relay|server|upstream) (?:answered|failed|responded|returned)(?: with)?(?: an?)?(?: http)?(?: error| status)?[ :]{1,2}|\\[googlegenerativeai error\\]: error fetching from [!-~]{1,255}: \\[)([45][0-9]{2})(?:[\\t\\n\\r :;<>{}()\\[\\]\"'/|]|, |：|，|$)",
 	"requestId": "\\(?(?<![a-z0-9_])(?:x-)?(?:amzn?-|correlation|event|log|ray|req|request|span|trace)[ _-]?id(?![a-z0-9_])[\\\\\"' ]{0,4}[:=]{1,2}[\\\\\"' ]{0,4}[a-z0-9_.:/+=@-]+[\\\\\"']{0,4}\\)?|(?<![a-z0-9_])(?:request|trace|correlation)[ _-]id [a-z_-]{0,64}[0-9][a-z0-9_-]*|(?<![a-z0-9_])req[_-][a-z0-9_-]{4}[a-z0-9_-]*|(?<![a-z0-9_])(?:chatcmpl|gen|msg|resp|rs)[_-][a-z0-9]{16}[a-z0-9]*|(?<![a-z0-9_])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![a-z0-9_])|(?<![a-z0-9_])[0-9a-f]{32}(?![a-z0-9_])|(?<![a-z0-9_])[0-9]{14}[a-z0-9]*",
+	"namedStatus": "(?:http|status|code)[\\\\\"'` ]{0,4}(?:(?:is|was|of) )?[:=/_#(\\[-]{0,2}[\\\\\"'` ]{0,3}(?:408|409|425|429|5[0-9]{2})(?![a-z0-9_])|http/[0-9.]{1,3} (?:408|409|425|429|5[0-9]{2})(?![a-z0-9_])|(?<![a-z0-9_])(?:upstream|gateway|server|proxy|provider|backend|api|error|err|response)[_/-](?:408|409|425|429|5[0-9]{2})(?![a-z0-9_])|(?<![a-z0-9_])(?:408|409|425|429|5[0-9]{2})[_/ -](?:bad|internal|service|gateway|too|upstream|server|web|origin|site)[_ -]",
+	"loneStatus": "(?:^|[ \\t\\n(\"'`\\[{<:=,;|>*])(?:408|409|425|429|5[0-9]{2})(?:$|[ \\t\\n)\"'`\\]}>:,;|!?*<\\\\]|\\.(?:$|[ \\n\"')])|(?:，|。|：|；|）|！))",
+	"measured": "[0-9]{1,3}(?:,[0-9]{3}){1,6}|[0-9]{1,20}(?:\\.[0-9]{1,20}){1,4}(?::[0-9]{1,5})?|(?:localhost|\\.[a-z]{2,24}|[0-9]\\]?):[0-9]{2,5}|[0-9]{1,12} ?(?:/|-|\\.\\.|to|of|out of) ?[0-9]{1,12}(?![a-z0-9_])|(?:\\$|€|£|¥|￥|<=|>=|[<>~] ) ?[0-9]{1,12}|[0-9]{1,12} ?(?:%|\\$|€|£|¥|元|美元|个|次|秒|分钟|小时|天|条|行|字)|[0-9]{1,12}[ -]?(?:tokens?|bytes?|chars?|characters?|words?|lines?|rows?|columns?|items?|entries|messages?|images?|pages?|files?|tools?|functions?|calls?|requests?|attempts?|retries|times|users?|credits?|points|queries|parameters?|properties|elements?|pixels?|px|ms|milliseconds?|msecs?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|[kmgt]i?b|[kmgt]b/s|k|usd|eur|cny|rmb|dollars?|cents?|euros?|yuan|rpm|tpm|rps|qps|chunks?|blocks?|parts?|steps?|turns?|workers?)(?![a-z0-9_])|[a-z0-9_)\\]]\\[[0-9]{1,12}\\]|(?<![a-z0-9_])(?:[a-z]{1,20}_){0,4}(?:limits?|max|maximum|min|minimum|size|length|count|total|top_?k|window|budget|balance|price|costs?|credits?|quota|width|height|dimensions?|lines?|columns?|col|rows?|position|pos|index|idx|offset|char|character|byte|page|port|step|item|attempt|seed|id|ids|user|account|org|organization|project|group|channel|job|task|order|invoice|ticket|issue|build|version|shard|gpu|tier|level|tokens?|tpm|rpm|used|requested|remaining|between|exceeds?|exceed|than|least|most|up to)(?:_[a-z]{1,20}){0,3}[\\\\\"'` ]{0,4}(?:(?:(?:is|are|was|were|of|to|be|by|at|set|allowed|must|should|cannot|exceeds?|exceed|most|least|than|over|above|below|under)(?![a-z0-9_])|[:=#<>(\\[]{1,2})[\\\\\"'` ]{0,4}){0,4}[0-9]{1,12}",
 	"transientClientStatuses": [
 		408,
 		409,
@@ -22,7 +25,8 @@ export const DATA: RuleData = {
 			"error",
 			"errors",
 			"response",
-			"detail"
+			"detail",
+			"headers"
 		],
 		"statusKeys": [
 			"code",
@@ -36,6 +40,24 @@ export const DATA: RuleData = {
 			"status",
 			"type"
 		],
+		"eventKeys": [
+			":exception-type",
+			":error-code"
+		],
+		"events": {
+			"validationexception": 400,
+			"accessdeniedexception": 403,
+			"resourcenotfoundexception": 404,
+			"servicequotaexceededexception": 402,
+			"modeltimeoutexception": 408,
+			"modelerrorexception": 424,
+			"modelstreamerrorexception": 500,
+			"throttlingexception": 429,
+			"modelnotreadyexception": 429,
+			"internalserverexception": 500,
+			"internalfailure": 500,
+			"serviceunavailableexception": 503
+		},
 		"grpcNames": {
 			"INVALID_ARGUMENT": 400,
 			"FAILED_PRECONDITION": 400,
@@ -139,6 +161,7 @@ export const DATA: RuleData = {
 			"when": [
 				"any"
 			],
+			"repair": "strip",
 			"patterns": [
 				"invalid[ -~\\n]{1,12}signature[ -~\\n]{1,12}in[ -~\\n]{1,12}(?:redacted_)?thinking",
 				"invalid[ -~\\n]{1,12}data[ -~\\n]{1,12}in[ -~\\n]{1,12}redacted_thinking",
@@ -160,6 +183,7 @@ export const DATA: RuleData = {
 			"when": [
 				"any"
 			],
+			"repair": "strip",
 			"patterns": [
 				"thinking[`\"'\\\\]{0,4}(?: or [`\"'\\\\]{0,4}redacted_thinking[`\"'\\\\]{0,4})? blocks? in the latest assistant message (?:cannot|can not|must not|can.?t) be modified",
 				"thinking[`\"'\\\\]{0,4} blocks? (?:cannot|can not|must not|can.?t) be (?:modified|changed|edited|altered)",
@@ -173,6 +197,7 @@ export const DATA: RuleData = {
 			"when": [
 				"any"
 			],
+			"repair": "undo",
 			"patterns": [
 				"expected [`\"'\\\\]{0,4}thinking[`\"'\\\\]{0,4} or [`\"'\\\\]{0,4}redacted_thinking[`\"'\\\\]{0,4}, but found"
 			],
@@ -184,6 +209,7 @@ export const DATA: RuleData = {
 			"when": [
 				"any"
 			],
+			"repair": "undo",
 			"patterns": [
 				"(?<![a-z0-9_])reasoning_extraction(?![a-z0-9_])"
 			],
@@ -195,6 +221,7 @@ export const DATA: RuleData = {
 			"when": [
 				"any"
 			],
+			"repair": "strip",
 			"patterns": [
 				"(?:invalid|stale|expired|corrupted?) [`\"'\\\\]{0,4}thought[_ ]?signature",
 				"thought[_ ]?signature[`\"'\\\\]{0,4} (?:is |was )?(?:not valid|invalid|expired|corrupted)",
@@ -205,10 +232,11 @@ export const DATA: RuleData = {
 		},
 		{
 			"id": "thinking-must-be-passed-back",
-			"decision": "stop",
+			"decision": "repair",
 			"when": [
 				"any"
 			],
+			"repair": "pass-back",
 			"patterns": [
 				"reasoning_content[`\"'\\\\]{0,4}[ -~]{0,60}must be passed back",
 				"missing (?:a |the )?[`\"'\\\\]{0,4}(?:thought_?signature|reasoning_content)",

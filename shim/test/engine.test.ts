@@ -51,11 +51,19 @@ describe("the engine", () => {
 			errorStatus: 401,
 			diagnostics: [null, { details: null }, { details: { status: 200 } }, { details: { status: 403 } }],
 		};
-		assert.deepEqual([classify(all).status, classify(all).statusFrom], [401, "message"]);
-		const { errorStatus: _1, ...without } = all;
-		assert.deepEqual([classify(without).status, classify(without).statusFrom], [403, "diagnostics"]);
-		const { diagnostics: _2, ...text } = without;
-		assert.deepEqual([classify(text, 500).status, classify(text, 500).statusFrom], [404, "text"]);
+		const read = (message: Record<string, unknown>, observed?: number) => {
+			const { status, statusFrom } = classify(message, observed);
+			return [status, statusFrom];
+		};
+		// A frame that says something else than the message was written afterwards, and is meant.
+		assert.deepEqual(read(all), [404, "text"]);
+		assert.deepEqual(read({ ...all, errorMessage: "403 no" }), [403, "diagnostics"]);
+		const errorMessage = '{"error":{"code":502}}';
+		assert.deepEqual(read({ ...all, errorMessage }, 500), [403, "diagnostics"]);
+		assert.deepEqual(read({ errorMessage, errorStatus: 401 }, 500), [401, "message"]);
+		assert.deepEqual(read({ errorMessage: all.errorMessage }, 500), [404, "text"]);
+		assert.deepEqual(read({ errorMessage }, 500), [500, "observed"]);
+		assert.deepEqual(read({ errorMessage }), [502, "body"]);
 		const inner = classify({ errorMessage: '400 {"error":{"code":502}}' });
 		assert.deepEqual([inner.status, inner.statusFrom], [502, "body"]);
 		const named = classify({ errorMessage: '{"error":{"status":"UNAVAILABLE"}}' });

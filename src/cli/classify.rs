@@ -72,6 +72,9 @@ impl From<ProfileName> for Profile {
 struct Answer {
     verdict: &'static str,
     rule: &'static str,
+    /// Which repair, where the verdict is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repair: Option<&'static str>,
     status: Option<u16>,
     status_from: Option<&'static str>,
     pi: Map<String, Value>,
@@ -139,6 +142,7 @@ impl Judge {
         Answer {
             verdict: verdict.decision.as_str(),
             rule: verdict.rule,
+            repair: verdict.remedy.map(|remedy| remedy.as_str()),
             status: verdict.status,
             status_from: verdict.status_from.map(StatusSource::as_str),
             pi: self.pis.iter().map(|pi| (pi.version().to_string(), says(pi))).collect(),

@@ -261,7 +261,7 @@ impl Writer {
     }
 
     fn status(&mut self, message: &str, text: &str) {
-        let list = format!("[{message}.{FIELD} ?? Number.NaN, Number({FRAME}.exec({text})?.[1])]");
+        let list = format!("[Number({FRAME}.exec({text})?.[1]), {message}.{FIELD} ?? Number.NaN]");
         let valid = "(value) => Number.isInteger(value) && value >= 400 && value <= 599";
         match self.dialect {
             Dialect::Compiled => self.line(&format!("const status = {list}.find({valid});")),

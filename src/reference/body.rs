@@ -7,8 +7,10 @@
 /// What a body says of its status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BodyStatus {
+    /// The event that an AWS event stream names, whatever number stands beside it.
+    event: Option<u16>,
     /// The first `code`, `status`, … that is a number from 400 to 599.
-    pub(crate) number: Option<u16>,
+    number: Option<u16>,
     /// The first gRPC status name.
     grpc: Option<u16>,
     /// The first error type of Anthropic's list.
@@ -17,14 +19,21 @@ pub(crate) struct BodyStatus {
 
 impl BodyStatus {
     pub(crate) fn status(self) -> Option<u16> {
-        self.number.or(self.grpc).or(self.kind)
+        self.explicit().or(self.grpc).or(self.kind)
+    }
+
+    /// What outweighs an HTTP 400, which relays put on everything: an event's own name, else a number.
+    pub(crate) fn explicit(self) -> Option<u16> {
+        self.event.or(self.number)
     }
 }
 
 /// Objects below these keys are still the envelope.
-pub(crate) const ENVELOPE_KEYS: &[&str] = &["error", "errors", "response", "detail"];
+pub(crate) const ENVELOPE_KEYS: &[&str] = &["error", "errors", "response", "detail", "headers"];
 /// Keys of the envelope whose numbers are a status.
 pub(crate) const STATUS_KEYS: &[&str] = &["code", "status", "status_code", "statusCode", "http_status"];
+/// Keys whose words name the event of an AWS event stream.
+pub(crate) const EVENT_KEYS: &[&str] = &[":exception-type", ":error-code"];
 /// Keys of the envelope whose words may name a status.
 pub(crate) const WORD_KEYS: &[&str] = &["code", "status", "type"];
 
@@ -59,6 +68,22 @@ pub(crate) const ERROR_TYPES: &[(&str, u16)] = &[
     ("api_error", 500),
     ("timeout_error", 504),
     ("overloaded_error", 529),
+];
+
+/// AWS's exceptions, in lower case, and the statuses that Bedrock sends with them.
+pub(crate) const EVENTS: &[(&str, u16)] = &[
+    ("validationexception", 400),
+    ("accessdeniedexception", 403),
+    ("resourcenotfoundexception", 404),
+    ("servicequotaexceededexception", 402),
+    ("modeltimeoutexception", 408),
+    ("modelerrorexception", 424),
+    ("modelstreamerrorexception", 500),
+    ("throttlingexception", 429),
+    ("modelnotreadyexception", 429),
+    ("internalserverexception", 500),
+    ("internalfailure", 500),
+    ("serviceunavailableexception", 503),
 ];
 
 /// How many `{` are tried as the start of a body, so that braces in prose do not hide it.
@@ -186,6 +211,9 @@ impl<'a> Walk<'a> {
     }
 
     fn word(&mut self, key: &[u8], word: &[u8]) {
+        if one_of(EVENT_KEYS, key) {
+            self.found.event = self.found.event.or_else(|| look_up(EVENTS, &word.to_ascii_lowercase()));
+        }
         if one_of(WORD_KEYS, key) {
             self.found.grpc = self.found.grpc.or_else(|| look_up(GRPC_NAMES, word));
             self.found.kind = self.found.kind.or_else(|| look_up(ERROR_TYPES, word));

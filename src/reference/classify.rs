@@ -1,7 +1,8 @@
 //! The order of decision: one engine, three profiles.
 
-use crate::reference::failure::{FRAME, Failure, PI_FRAME, cut_request_ids, is_rewritten};
+use crate::reference::failure::{Failure, cut_request_ids, is_rewritten};
 use crate::reference::matcher::Pattern;
+use crate::reference::number;
 use crate::reference::rules::{self, Rule, RuleDecision, Tier, When};
 use crate::reference::scan::{MIN_NEEDLE, Scanner};
 use crate::reference::verdict::{Decision, Verdict};
@@ -35,9 +36,9 @@ impl Profile {
     /// Whether rules of this tier belong to the profile.
     pub fn has(self, tier: Tier) -> bool {
         match self {
-            Self::Upstream => tier == Tier::Upstream,
+            Self::Upstream => matches!(tier, Tier::Upstream | Tier::Token),
             Self::Patch => tier != Tier::Full,
-            Self::Full => true,
+            Self::Full => tier != Tier::Token,
         }
     }
 
@@ -49,6 +50,10 @@ impl Profile {
 
 /// Statuses below 500 that a second try of the same request can cure.
 pub const TRANSIENT_CLIENT_STATUSES: [u16; 4] = [408, 409, 425, 429];
+
+/// Statuses that say too little for pi's own list to be passed over: relays put 400 on everything, and Bedrock's 424 means
+/// that the model behind it failed.
+pub const UNTELLING_STATUSES: [u16; 2] = [400, 424];
 
 /// Whether a status alone says that the same request deserves another attempt: 408, 409, 425, 429 or at least 500.
 pub fn is_transient_status(status: u16) -> bool {
@@ -70,20 +75,28 @@ pub fn is_transient_status(status: u16) -> bool {
 /// ```
 pub fn classify(failure: &Failure, profile: Profile) -> Verdict {
     let Some(text) = failure.failed_text() else {
-        return Verdict { decision: Decision::Stop, rule: "not-a-failed-turn", status: None, status_from: None };
+        return Verdict {
+            decision: Decision::Stop,
+            rule: "not-a-failed-turn",
+            remedy: None,
+            status: None,
+            status_from: None,
+        };
     };
     let found = match profile {
         Profile::Full => failure.any_status(text),
-        Profile::Patch => failure.framed_status(text, &FRAME),
-        Profile::Upstream => failure.framed_status(text, &PI_FRAME),
+        Profile::Patch => failure.framed_status(text),
+        Profile::Upstream => failure.structured_status(text),
     };
     let status = found.map(|(status, _)| status);
-    let (decision, rule) = if profile != Profile::Upstream && is_rewritten(text) {
-        (Decision::Retry, "already-rewritten")
-    } else {
-        profile.engine().decide(text, status, profile == Profile::Full)
+    let engine = profile.engine();
+    let (decision, rule) = match profile {
+        Profile::Upstream => engine.decide_as_pi(text, status),
+        _ if is_rewritten(text) => (Decision::Retry, "already-rewritten"),
+        Profile::Patch | Profile::Full => engine.decide(text, status, profile),
     };
-    Verdict { decision, rule, status, status_from: found.map(|(_, source)| source) }
+    let remedy = if decision == Decision::Repair { rules::by_id(rule).and_then(|rule| rule.remedy) } else { None };
+    Verdict { decision, rule, remedy, status, status_from: found.map(|(_, source)| source) }
 }
 
 /// A profile's rules, ready to be looked for in one pass over the text.
@@ -113,14 +126,34 @@ impl Engine {
         Self { rules, all, overflow, others, non_overflow }
     }
 
-    fn decide(&self, text: &str, status: Option<u16>, cut_ids: bool) -> (Decision, &'static str) {
+    /// pi's own order, with one thing before it: limits stop, then a known status decides, and where there is none (or
+    /// one that says too little) pi's whole list is asked as ever. For which statuses a rule counts elsewhere is no matter
+    /// here.
+    fn decide_as_pi(&self, text: &str, status: Option<u16>) -> (Decision, &'static str) {
+        let decides = status.filter(|status| !UNTELLING_STATUSES.contains(status));
+        let first = self.all.first(text, |rule| decides.is_none() || self.rules[rule].decision == RuleDecision::Stop);
+        let id = |rule: usize| self.rules[rule].id.as_str();
+        if let Some(rule) = first.get(Kind::Stop).into_iter().chain(first.get(Kind::StopIf)).min() {
+            return (Decision::Stop, id(rule));
+        }
+        match (decides, first.get(Kind::Retry)) {
+            (Some(status), _) if is_transient_status(status) => (Decision::Retry, "transient-status"),
+            (Some(_), _) => (Decision::Stop, "permanent-status"),
+            (None, Some(rule)) => (Decision::Retry, id(rule)),
+            (None, None) if status.is_some() => (Decision::Stop, "permanent-status"),
+            (None, None) => (Decision::Stop, "no-evidence"),
+        }
+    }
+
+    fn decide(&self, text: &str, status: Option<u16>, profile: Profile) -> (Decision, &'static str) {
+        let full = profile == Profile::Full;
         let transient = status.is_some_and(is_transient_status);
         // A transient status is a reason of its own.
         let counts = |rule: usize| {
             let rule = self.rules[rule];
             rule.counts(status) && !(transient && rule.decision == RuleDecision::Retry)
         };
-        let cut = if cut_ids { cut_request_ids(text) } else { Cow::Borrowed(text) };
+        let cut = if full { cut_request_ids(text) } else { Cow::Borrowed(text) };
         let (overflow, first) = match &cut {
             Cow::Borrowed(_) => {
                 let first = self.all.first(text, counts);
@@ -145,6 +178,7 @@ impl Engine {
             _ if transient => (Decision::Retry, "transient-status"),
             (Some(rule), _) => (Decision::Retry, id(rule)),
             (None, Some(_)) => (Decision::Stop, "permanent-status"),
+            (None, None) if full && number::names_status(&cut) => (Decision::Retry, "named-status"),
             (None, None) => (Decision::Stop, "no-evidence"),
         }
     }

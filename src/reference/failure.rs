@@ -98,21 +98,31 @@ impl Failure {
         self.text.as_deref().filter(|text| self.stop_reason == "error" && !text.is_empty())
     }
 
-    /// The status by the sources that a patched pi-ai reads: `errorStatus`, then the text's frame.
-    pub(crate) fn framed_status(&self, text: &str, frame: &Pattern) -> Option<(u16, StatusSource)> {
-        let message = self.error_status.map(|s| (s, StatusSource::Message));
-        message.or_else(|| text_frame(text, frame).map(|s| (s, StatusSource::Text)))
+    /// The status that pi keeps beside the text.
+    fn structured(&self) -> Option<(u16, StatusSource)> {
+        let diagnostics = self.diagnostics_status.map(|s| (s, StatusSource::Diagnostics));
+        diagnostics.or_else(|| self.error_status.map(|s| (s, StatusSource::Message)))
+    }
+
+    /// The structured status, unless the text starts with another: then somebody rewrote it afterwards, and means it.
+    pub(crate) fn structured_status(&self, text: &str) -> Option<(u16, StatusSource)> {
+        self.structured().map(|known| text_frame(text, &PI_FRAME).map_or(known, |frame| either(frame, known)))
+    }
+
+    /// The status by the sources that a patched pi-ai has: the text's frame, and the structured one.
+    pub(crate) fn framed_status(&self, text: &str) -> Option<(u16, StatusSource)> {
+        match (text_frame(text, &FRAME), self.structured()) {
+            (Some(frame), Some(known)) => Some(either(frame, known)),
+            (Some(frame), None) => Some((frame, StatusSource::Text)),
+            (None, known) => known,
+        }
     }
 
     /// The status by all sources, first that applies. An HTTP 400 whose body names another status is judged by that.
     pub(crate) fn any_status(&self, text: &str) -> Option<(u16, StatusSource)> {
-        let structured = self.error_status.map(|s| (s, StatusSource::Message));
-        let structured = structured.or_else(|| self.diagnostics_status.map(|s| (s, StatusSource::Diagnostics)));
-        let outer = structured
-            .or_else(|| text_frame(text, &FRAME).map(|s| (s, StatusSource::Text)))
-            .or_else(|| self.observed.map(|s| (s, StatusSource::Observed)));
+        let outer = self.framed_status(text).or_else(|| self.observed.map(|s| (s, StatusSource::Observed)));
         match outer {
-            Some((400, source)) => match body::read(text).number {
+            Some((400, source)) => match body::read(text).explicit() {
                 Some(inner) if inner != 400 => Some((inner, StatusSource::Body)),
                 _ => Some((400, source)),
             },
@@ -120,6 +130,10 @@ impl Failure {
             None => body::read(text).status().map(|s| (s, StatusSource::Body)),
         }
     }
+}
+
+fn either(frame: u16, known: (u16, StatusSource)) -> (u16, StatusSource) {
+    if frame == known.0 { known } else { (frame, StatusSource::Text) }
 }
 
 fn is_failure(status: u64) -> bool {

@@ -13,6 +13,7 @@
 //! | `\N` | one character outside ASCII |
 //! | `\<` `\>` | an edge: no ASCII letter, digit or `_` before, or after |
 //! | `(?![0-9])` | last in the pattern: no digit follows |
+//! | `(?<![a-z0-9])` `(?![a-z0-9])` | first and last in the pattern: no ASCII letter or digit before, or after |
 //! | `^` `$` | start and end of the text |
 //! | `(?:…)` `\|` `?` `*` `+` `{m,n}` | as usual; a group takes `?` and `{m,n}` only, so that matching stays linear |
 //!
@@ -35,6 +36,9 @@ const NOT_SPACE: &str = r"(?u-i:[^\t\n\x0B\x0C\r\x{FEFF}\x{2028}\x{2029}\p{Zs}])
 const EDGE_BEFORE: &str = "(?<![a-z0-9_])";
 const EDGE_AFTER: &str = "(?![a-z0-9_])";
 const NO_DIGIT_AFTER: &str = "(?![0-9])";
+/// pi's own edges around its number tokens.
+const NO_ALNUM_BEFORE: &str = "(?<![a-z0-9])";
+const NO_ALNUM_AFTER: &str = "(?![a-z0-9])";
 
 /// A pattern in the subset of this module, compiled for both engines.
 #[derive(Clone, Debug)]
@@ -181,6 +185,13 @@ impl Translator<'_> {
                 return Err(self.error("`(?![0-9])` must end the pattern"));
             }
             self.rust.push_str(r"(?u-i:[^0-9]|$)");
+        } else if self.rest.len() == self.written.len() && self.take(NO_ALNUM_BEFORE) {
+            self.rust.push_str("(?u-i:^|[^A-Za-z0-9])");
+        } else if self.take(NO_ALNUM_AFTER) {
+            if !self.rest.is_empty() {
+                return Err(self.error("`(?![a-z0-9])` must end the pattern"));
+            }
+            self.rust.push_str("(?u-i:[^A-Za-z0-9]|$)");
         } else if self.take("(?:") {
             self.rust.push_str("(?:");
             self.depth += 1;

@@ -36,6 +36,36 @@ impl RuleDecision {
     }
 }
 
+/// Which repair a rejected request needs before another attempt can work. What it means for an API's payload is the
+/// business of whoever makes the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remedy {
+    /// Sealed thinking, or its signatures, out of the request.
+    Strip,
+    /// Reasoning that the server knows by id out of the request, and the ids of what belonged to it.
+    Unlink,
+    /// A signature where one is missing, or in place of a wrong one.
+    Sign,
+    /// Reasoning that the provider wants back.
+    PassBack,
+    /// An earlier repair taken back or carried further: it was the cause.
+    Undo,
+}
+
+impl Remedy {
+    /// The name used in rule files and reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Strip => "strip",
+            Self::Unlink => "unlink",
+            Self::Sign => "sign",
+            Self::PassBack => "pass-back",
+            Self::Undo => "undo",
+        }
+    }
+}
+
 /// A condition on the status under which a rule counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum When {
@@ -104,6 +134,8 @@ impl<'de> Deserialize<'de> for When {
 pub enum Tier {
     /// What pi itself knows: all profiles.
     Upstream,
+    /// pi's own number tokens: profiles `upstream` and `patch`. `full` asks what a number stands for.
+    Token,
     /// What relays do to errors: profiles `patch` and `full`.
     Relay,
     /// Profile `full` only.
@@ -115,6 +147,7 @@ impl Tier {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Upstream => "upstream",
+            Self::Token => "token",
             Self::Relay => "relay",
             Self::Full => "full",
         }
@@ -132,6 +165,8 @@ pub struct Rule {
     pub when: Vec<When>,
     /// The profiles that have it.
     pub tier: Tier,
+    /// Which repair a rule that decides `repair` asks for.
+    pub remedy: Option<Remedy>,
     /// Any one suffices.
     pub patterns: Vec<Pattern>,
     /// Why it decides so.
@@ -164,6 +199,7 @@ struct WrittenRule {
     decision: RuleDecision,
     when: Vec<When>,
     tier: Tier,
+    repair: Option<Remedy>,
     #[serde(rename = "match")]
     patterns: Vec<String>,
     why: String,
@@ -201,6 +237,11 @@ fn load() -> Result<Vec<Rule>, String> {
         let file: RuleFile = toml::from_str(text).map_err(|e| format!("src/reference/rules/{name}: {e}"))?;
         for written in file.rule {
             let id = written.id;
+            if (written.decision == RuleDecision::Repair) != written.repair.is_some() {
+                return Err(format!(
+                    "src/reference/rules/{name}, rule {id}: `repair` belongs to the decision `repair`"
+                ));
+            }
             let patterns = written.patterns.iter().map(|p| Pattern::new(p)).collect::<Result<_, _>>();
             let patterns = patterns.map_err(|e| format!("src/reference/rules/{name}, rule {id}: {e}"))?;
             rules.push(Rule {
@@ -208,6 +249,7 @@ fn load() -> Result<Vec<Rule>, String> {
                 decision: written.decision,
                 when: written.when,
                 tier: written.tier,
+                remedy: written.repair,
                 patterns,
                 why: written.why,
                 source: written.source,

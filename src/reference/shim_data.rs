@@ -1,8 +1,9 @@
 //! The reference's data for engines in other languages: rules, frames, forms of ids and the envelope's keys.
 
 use crate::reference::body;
-use crate::reference::classify::{NON_OVERFLOW, TRANSIENT_CLIENT_STATUSES};
+use crate::reference::classify::{NON_OVERFLOW, Profile, TRANSIENT_CLIENT_STATUSES};
 use crate::reference::failure::{FRAME, REQUEST_ID, REWRITE_PREFIX};
+use crate::reference::number::{LONE_STATUS, MEASURED, NAMED_STATUS};
 use crate::reference::rules::{self, Rule, When};
 use crate::reference::scan;
 use serde::Serialize;
@@ -10,17 +11,27 @@ use serde_json::{Map, Value, json};
 
 /// One rule as JSON, patterns as JavaScript source for the flag `i`.
 pub fn rule_json(rule: &Rule) -> Value {
-    json!({
+    let mut value = json!({
         "id": rule.id,
         "decision": rule.decision.as_str(),
         "when": rule.when.iter().map(when_json).collect::<Vec<_>>(),
         "tier": rule.tier.as_str(),
+        "repair": rule.remedy.map(|remedy| remedy.as_str()),
         "patterns": rule.patterns.iter().map(|p| p.js()).collect::<Vec<_>>(),
         "why": rule.why,
         "source": rule.source,
         "hits": rule.hits,
         "misses": rule.misses,
-    })
+    });
+    if let (None, Some(object)) = (rule.remedy, value.as_object_mut()) {
+        object.shift_remove("repair");
+    }
+    value
+}
+
+/// The rules of the profile `full`, which is the extension's.
+fn full() -> impl Iterator<Item = &'static Rule> {
+    rules::all().iter().filter(|rule| Profile::Full.has(rule.tier))
 }
 
 fn when_json(when: &When) -> Value {
@@ -32,12 +43,13 @@ fn when_json(when: &When) -> Value {
 
 /// The TypeScript module that the shim's engine reads, whole: profile `full`, without the examples.
 pub fn shim_module() -> String {
-    let rules: Vec<Value> = rules::all()
-        .iter()
+    let rules: Vec<Value> = full()
         .map(|rule| {
             let mut value = rule_json(rule);
             if let Some(object) = value.as_object_mut() {
-                object.retain(|key, _| matches!(key.as_str(), "id" | "decision" | "when" | "patterns" | "why"));
+                object.retain(|key, _| {
+                    matches!(key.as_str(), "id" | "decision" | "when" | "repair" | "patterns" | "why")
+                });
             }
             value
         })
@@ -47,6 +59,9 @@ pub fn shim_module() -> String {
         "rewritePrefix": REWRITE_PREFIX,
         "frame": FRAME.js(),
         "requestId": REQUEST_ID.js(),
+        "namedStatus": NAMED_STATUS.js(),
+        "loneStatus": LONE_STATUS.js(),
+        "measured": MEASURED.js(),
         "transientClientStatuses": TRANSIENT_CLIENT_STATUSES,
         "nonOverflow": NON_OVERFLOW,
         "body": {
@@ -54,6 +69,8 @@ pub fn shim_module() -> String {
             "envelopeKeys": body::ENVELOPE_KEYS,
             "statusKeys": body::STATUS_KEYS,
             "wordKeys": body::WORD_KEYS,
+            "eventKeys": body::EVENT_KEYS,
+            "events": names(body::EVENTS),
             "grpcNames": names(body::GRPC_NAMES),
             "errorTypes": names(body::ERROR_TYPES),
         },
@@ -73,7 +90,7 @@ pub fn shim_module() -> String {
 /// The TypeScript module with what the shim's engine looks for in its one pass over a text.
 pub fn shim_needles_module() -> String {
     let mut lines = String::new();
-    for pattern in rules::all().iter().flat_map(|rule| &rule.patterns) {
+    for pattern in full().flat_map(|rule| &rule.patterns) {
         let line = match pattern.needles() {
             Some(needles) if needles.any_of.iter().all(|n| n.len() >= scan::MIN_NEEDLE) => {
                 let words = needles.any_of.iter().flat_map(|n| [json!(n), json!(scan::telling_window(n.as_bytes()))]);

@@ -14,12 +14,16 @@ fn read(text: &str) -> napi::Result<Value> {
 
 fn judge(message: &Map<String, Value>, profile: Profile) -> Value {
     let verdict = pi_retry_forced::classify(&Failure::from_json(message), profile);
-    json!({
+    let mut answer = json!({
         "verdict": verdict.decision.as_str(),
         "rule": verdict.rule,
         "status": verdict.status,
         "statusFrom": verdict.status_from.map(StatusSource::as_str),
-    })
+    });
+    if let Some(remedy) = verdict.remedy {
+        answer["repair"] = json!(remedy.as_str());
+    }
+    answer
 }
 
 /// The verdicts on a JSON array of messages, as a JSON array. `profile` is `upstream`, `patch` or `full`.
