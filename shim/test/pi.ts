@@ -17,7 +17,14 @@ const LIMIT_MS = 60_000;
 
 export interface Setup {
 	release: string;
-	script: Answer[];
+	/** Answers of the relay that plays a script; a session against a pool has none. */
+	script?: Answer[];
+	/** Instead of the scripted relay's: the providers of models.json, such as a pool's. */
+	providers?: Record<string, unknown>;
+	/** `provider/id`; the scripted relay's model `m` if absent. */
+	model?: string;
+	/** The thinking level; `low` if absent. */
+	thinking?: string;
 	api?: string;
 	/** Base URL with %PORT% in it. */
 	baseUrl?: string;
@@ -59,7 +66,7 @@ export class Pi {
 
 	constructor(setup: Setup) {
 		this.setup = setup;
-		this.relay = new Relay(setup.script);
+		this.relay = new Relay(setup.script ?? []);
 	}
 
 	get agentDir(): string {
@@ -90,7 +97,7 @@ export class Pi {
 				{ ...model, id: "m2", name: "m2" },
 			],
 		};
-		this.write("models.json", { providers: { relay: provider } });
+		this.write("models.json", { providers: setup.providers ?? { relay: provider } });
 		const retry = { enabled: true, maxRetries: 3, baseDelayMs: 5 };
 		this.write("settings.json", { retry, ...setup.settings });
 		if (setup.config !== undefined) this.write("retry-forced.json", setup.config);
@@ -129,7 +136,10 @@ export class Pi {
 
 	get modelArgs(): string[] {
 		const extensions = (this.setup.extensions ?? [SHIM]).flatMap((path) => ["-e", path]);
-		return ["--provider", "relay", "--model", "m", "--thinking", "low", ...extensions, ...(this.setup.args ?? [])];
+		const [provider, model] = (this.setup.model ?? "relay/m").split("/");
+		const thinking = this.setup.thinking ?? "low";
+		const chosen = ["--provider", provider, "--model", model, "--thinking", thinking];
+		return [...chosen, ...extensions, ...(this.setup.args ?? [])];
 	}
 
 	/** Runs a command line to its end. */

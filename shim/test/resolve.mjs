@@ -2,7 +2,7 @@
 import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
 
-const NAMES = ["relay.test", "api.anthropic.com", "api.anthropic.com.relay.test"];
+const NAMES = ["relay.test", "relay-two.test", "api.anthropic.com", "api.openai.com", "api.anthropic.com.relay.test"];
 const { lookup } = dns;
 dns.lookup = (hostname, options, callback) => {
 	if (!NAMES.includes(hostname)) return lookup(hostname, options, callback);
