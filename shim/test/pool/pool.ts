@@ -32,8 +32,10 @@ export interface PoolOptions {
 	/** For all endpoints; `byEndpoint` is stronger. */
 	rules?: Partial<Rules>;
 	byEndpoint?: Record<string, Partial<Rules>>;
-	/** Asked before the rules; what it returns is the answer. */
+	/** Asked before the rules; what it returns is the answer. It may switch the account. */
 	interrupt?: (asked: PoolAsked) => Interruption | undefined;
+	/** Told of each request, once its result is known. */
+	done?: (outcome: Outcome) => void;
 }
 
 export interface PoolAsked {
@@ -169,14 +171,19 @@ export class Pool {
 		const model = String(body.model ?? /models\/([^:/?]+)/.exec(path)?.[1]);
 		const chance = this.#options.switchChance ?? 0;
 		if (endpoint !== "direct" && this.#random.below(1e6) < chance * 1e6) this.switchAccount(undefined, endpoint);
-		const account = `${endpoint}#${endpoint === "direct" ? 0 : (this.#account.get(endpoint) ?? 0)}`;
+		const current = () => `${endpoint}#${endpoint === "direct" ? 0 : (this.#account.get(endpoint) ?? 0)}`;
+		let account = current();
 		const asked = { endpoint, api, model, account, body, text, hasTools: Array.isArray(body.tools) };
 		this.asked.push(asked);
 		if (this.asked.length > 100) this.asked.shift();
-		const count = (result: string, status: number, message?: string) =>
-			this.outcomes.push({ endpoint, api, model, account, result, message, status });
+		const count = (result: string, status: number, message?: string) => {
+			const outcome = { endpoint, api, model, account, result, message, status };
+			this.outcomes.push(outcome);
+			this.#options.done?.(outcome);
+		};
 
 		const interruption = this.#options.interrupt?.(asked);
+		account = current();
 		if (interruption && "reset" in interruption) {
 			count("interrupted", 0);
 			return void request.socket.resetAndDestroy();

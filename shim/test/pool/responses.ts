@@ -46,12 +46,6 @@ function checkItem(item: Json, at: number, input: Json[], desk: Desk): Refusal |
 		return refuse("tool-pair", `No tool output found for function call ${item.call_id}.`);
 	if (item.type === "function_call_output" && !hasKin("function_call"))
 		return refuse("tool-pair", `No tool call found for function call output with call_id ${item.call_id}.`);
-	if (
-		isPlain(item) &&
-		textOf(item.content).trim() === "" &&
-		list(item.content).every((part) => part.type !== "input_image")
-	)
-		return refuse("blank-text", `Invalid 'input[${at}].content': message content must not be empty.`);
 	return undefined;
 }
 
