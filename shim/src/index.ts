@@ -53,11 +53,13 @@ export default function retryForced(pi: ExtensionAPI): void {
 	pi.on("message_end", (event, ctx) => {
 		return quietly(() => {
 			const message = event.message as unknown as FailedMessage;
-			if (message.role !== "assistant" || message.stopReason !== "error") return undefined;
+			if (message.role !== "assistant") return undefined;
+			if (message.stopReason !== "error") return shim.repair.endTurn() as undefined;
 			if (typeof message.errorMessage !== "string" || message.errorMessage === "") return undefined;
 			const loading = shim.load();
 			const answer = () => {
 				const rewritten = shim.failed(message, ctx);
+				shim.repair.endTurn();
 				return rewritten && { message: rewritten as never };
 			};
 			return loading ? loading.then(answer) : answer();
@@ -68,8 +70,11 @@ export default function retryForced(pi: ExtensionAPI): void {
 	const endCompaction = () => void quietly(() => shim.guard.stop());
 	pi.on("session_compact", endCompaction);
 	pi.on("session_compact_failed", endCompaction);
-	// A compaction never reaches into a turn; should its end have gone unseen, this is the last moment.
-	pi.on("turn_start", endCompaction);
+	pi.on("turn_start", () => {
+		// A compaction never reaches into a turn; should its end have gone unseen, this is the last moment.
+		endCompaction();
+		void quietly(() => shim.repair.startTurn());
+	});
 
 	pi.registerCommand("thinking-sig", {
 		description: "How replayed thinking signatures are sent: auto, always (stripped) or off (never stripped)",
@@ -79,7 +84,7 @@ export default function retryForced(pi: ExtensionAPI): void {
 			if (isMode(wanted)) shim.choose(wanted, ctx);
 			else if (wanted !== "")
 				return ctx.ui.notify(`thinking-sig: one of ${MODES.join(", ")}, not "${wanted}"`, "error");
-			ctx.ui.notify(thinkingState(shim), "info");
+			ctx.ui.notify(thinkingState(shim, ctx), "info");
 		},
 	});
 
@@ -96,16 +101,18 @@ export default function retryForced(pi: ExtensionAPI): void {
 	});
 }
 
-function thinkingState(shim: Shim): string {
-	const seen = shim.rejected ? "a rejection was seen in this session" : "no rejection was seen in this session";
-	const doing = shim.stripping ? "signatures are stripped from requests to relays" : "requests are sent as they are";
-	return `thinking-sig: ${shim.mode}; ${seen}; ${doing}`;
+function thinkingState(shim: Shim, ctx: ExtensionContext): string {
+	const doing = shim.repairing(ctx.model) ?? "requests are sent as they are";
+	const lines = [`thinking-sig: ${shim.mode}; ${doing}`];
+	const known = shim.repair.lines();
+	if (known.length > 0) lines.push("learned in this session:", ...known.map((line) => `  ${line}`));
+	return lines.join("\n");
 }
 
 async function fullReport(shim: Shim, ctx: ExtensionContext): Promise<string> {
 	await shim.load();
 	const baseUrl = ctx.model?.baseUrl;
-	const lines = [`retry-forced: ${shim.report.lines().join("\n")}`, "", thinkingState(shim)];
+	const lines = [`retry-forced: ${shim.report.lines().join("\n")}`, "", thinkingState(shim, ctx)];
 	lines.push(`endpoint: ${baseUrl ?? "none"}${shim.isProxied(baseUrl) ? "" : " (no relay: left alone)"}`);
 	if (shim.host.learned)
 		lines.push(

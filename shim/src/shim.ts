@@ -7,19 +7,18 @@ import { CompactionGuard } from "./compaction.ts";
 import { agentDir, type Config, isMode, isProxied, loadConfig, type Mode } from "./config.ts";
 import type { Verdict } from "./engine.ts";
 import { type FailedMessage, Host } from "./host.ts";
+import { describe, type Rejection } from "./memory.ts";
+import { Repair, type RepairModel } from "./repair.ts";
 import { type Outcome, Report } from "./report.ts";
-import { dropThinking, stripThinking } from "./strip.ts";
 import { type Answer, type Endpoint, Wire } from "./wire.ts";
 
 const ENTRY = "retry-forced";
-/** The one API whose payload carries thinking in a shape that can be taken out. */
-const REPAIRABLE_API = "anthropic-messages";
 
-/** Sessions of this process that saw a rejection: a fork may branch off before the entry that says so. */
-const shared = globalThis as { [key: symbol]: Set<string> | undefined };
-const SHARED_KEY = Symbol.for("pi-retry-forced.rejected");
-const rejectedSessions = shared[SHARED_KEY] ?? new Set<string>();
-shared[SHARED_KEY] = rejectedSessions;
+/** Modes that were chosen by command, by session file: a fork may branch off before the entry that says so. */
+const SHARED_MODES = Symbol.for("pi-retry-forced.modes");
+const shared = globalThis as { [SHARED_MODES]?: Map<string, Mode> };
+shared[SHARED_MODES] ??= new Map();
+const chosenModes = shared[SHARED_MODES];
 
 type RetrySettings = { enabled?: boolean; maxRetries?: number; baseDelayMs?: number; maxAgentDelayMs?: number };
 
@@ -30,6 +29,25 @@ function retrySettingsIn(file: string): RetrySettings {
 		return {};
 	}
 }
+
+/** What a verdict says about replayed thinking. */
+function rejectionOf({ repair, rule }: Verdict): Rejection {
+	if (repair === "sign") return "unsigned";
+	if (repair === "pass-back") return "wanted";
+	if (repair === "undo" && rule !== "thinking-as-text-refused") return "order";
+	return repair === "strip" || repair === "unlink" ? "sealed" : "refused";
+}
+
+const RETRYING = "a failure that pi gives up on was made retryable; /retry-forced shows the original text";
+
+/** Who refused what, for the user. */
+const REFUSED: Readonly<Record<Rejection, string>> = {
+	sealed: "the relay refused a thinking signature",
+	unsigned: "the relay misses a thinking signature",
+	order: "the relay wants thinking at the start of the open tool turn",
+	refused: "the model refused to go on from its visible reasoning",
+	wanted: "the relay wants the model's reasoning back",
+};
 
 export class Shim {
 	config: Config = loadConfig(undefined).config;
@@ -42,15 +60,7 @@ export class Shim {
 	readonly guard = new CompactionGuard();
 	/** Set by `/thinking-sig`, stronger than file and environment. */
 	chosenMode?: Mode;
-	/** Whether this session saw a rejection over thinking. */
-	rejected = false;
-	/** How the request that is under way was sent. */
-	#sent: "plain" | "stripped" | "dropped" = "plain";
-	#dropNext = false;
-	/** Models that demanded their thinking back. */
-	#keep = new Set<unknown>();
-	/** Models whose requests were rejected; a virtual model sends to them under another name. */
-	#rejecting = new Set<unknown>();
+	repair = new Repair(() => {});
 	#shown?: string;
 	#said = new Set<string>();
 	#trusted = false;
@@ -67,8 +77,11 @@ export class Shim {
 		return this.chosenMode ?? this.config.thinking;
 	}
 
-	get stripping(): boolean {
-		return this.mode === "always" || (this.mode === "auto" && this.rejected);
+	/** What is done to requests for this model now, in words; undefined where they go out as pi made them. */
+	repairing(model: RepairModel | undefined): string | undefined {
+		if (this.mode === "off" || !model || !this.isProxied(model.baseUrl)) return undefined;
+		const known = this.repair.known(model, this.mode === "always");
+		return known.form === "plain" ? undefined : describe(known);
 	}
 
 	isProxied(baseUrl: unknown): boolean {
@@ -88,7 +101,7 @@ export class Shim {
 	}
 
 	showStatus(ctx: ExtensionContext): void {
-		const text = this.stripping ? "thinking signatures stripped" : undefined;
+		const text = this.repairing(ctx.model) && "thinking repaired for this relay";
 		if (ctx.hasUI && text !== this.#shown) ctx.ui.setStatus(ENTRY, text);
 		this.#shown = text;
 	}
@@ -109,24 +122,22 @@ export class Shim {
 	startSession(event: { reason?: string; previousSessionFile?: string }, ctx: ExtensionContext): void {
 		this.report = new Report();
 		this.chosenMode = undefined;
-		this.rejected = false;
-		this.#sent = "plain";
-		this.#dropNext = false;
-		this.#keep.clear();
-		this.#rejecting.clear();
 		this.#said.clear();
 		this.#retrySettings = undefined;
 		this.wire.start();
 		this.reload(ctx);
+		const kept: { key?: unknown; known?: unknown }[] = [];
 		for (const entry of ctx.sessionManager.getEntries()) {
 			if (entry.type !== "custom" || entry.customType !== ENTRY) continue;
-			const data = (entry.data ?? {}) as { rejected?: unknown; thinking?: unknown };
-			if (data.rejected === true) this.rejected = true;
+			const data = (entry.data ?? {}) as { key?: unknown; known?: unknown; thinking?: unknown };
+			kept.push(data);
 			if (isMode(data.thinking)) this.chosenMode = data.thinking;
 		}
+		this.repair = new Repair((key, known) => this.#pi.appendEntry(ENTRY, { key, known }));
+		this.repair.restore(kept);
 		const { previousSessionFile: previous } = event;
-		if (event.reason === "fork" && !this.rejected && previous && rejectedSessions.has(previous)) this.reject(ctx);
-		else if (this.rejected) this.#rememberSession(ctx);
+		if (event.reason === "fork" && previous) this.chosenMode ??= chosenModes.get(previous);
+		this.#rememberMode(ctx);
 		this.showStatus(ctx);
 		if (this.isProxied(ctx.model?.baseUrl)) this.#warnIfRetryIsOff(ctx);
 	}
@@ -152,7 +163,7 @@ export class Shim {
 
 	/** A new prompt: what was prepared for a retry is void, settings may have changed. */
 	startPrompt(ctx: ExtensionContext): Promise<void> | undefined {
-		this.#dropNext = false;
+		this.repair.startPrompt();
 		this.#retrySettings = undefined;
 		// Hosts of before trust was invented (0.79.1) do not wait for a message_end that takes its time.
 		return "isProjectTrusted" in ctx ? undefined : this.load();
@@ -161,35 +172,39 @@ export class Shim {
 	choose(mode: Mode, ctx: ExtensionContext): void {
 		this.chosenMode = mode;
 		this.#pi.appendEntry(ENTRY, { thinking: mode });
+		this.#rememberMode(ctx);
 		this.showStatus(ctx);
 	}
 
-	reject(ctx: ExtensionContext): void {
-		if (this.rejected) return;
-		this.rejected = true;
-		this.#pi.appendEntry(ENTRY, { rejected: true });
-		this.#rememberSession(ctx);
-		this.showStatus(ctx);
-	}
-
-	#rememberSession(ctx: ExtensionContext): void {
+	#rememberMode(ctx: ExtensionContext): void {
 		const file = ctx.sessionManager.getSessionFile();
-		if (file) rejectedSessions.add(file);
+		if (file && this.chosenMode) chosenModes.set(file, this.chosenMode);
 	}
 
 	/** The payload to send instead, or undefined to leave it alone. */
 	beforeRequest(payload: unknown, ctx: ExtensionContext): unknown {
 		this.wire.mark();
-		this.#sent = "plain";
-		if (!this.stripping) return undefined;
-		const { model } = payload as { model?: unknown };
-		const { model: selected } = ctx;
-		const isRepairable = selected?.api === REPAIRABLE_API && this.isProxied(selected.baseUrl);
-		if ((!isRepairable && !this.#rejecting.has(model)) || this.#keep.has(model)) return undefined;
-		this.#sent = this.#dropNext ? "dropped" : "stripped";
-		this.#dropNext = false;
-		const changed = this.#sent === "dropped" ? dropThinking(payload) : stripThinking(payload);
+		if (this.mode === "off" || (this.mode === "auto" && this.repair.isEmpty)) {
+			this.repair.untouched(payload);
+			return undefined;
+		}
+		const model = this.#calledModel(payload, ctx);
+		if (!model || !this.isProxied(model.baseUrl)) {
+			if (model) this.repair.untouched(payload);
+			return undefined;
+		}
+		const changed = this.repair.request(payload, model, this.mode === "always");
 		return changed === payload ? undefined : changed;
+	}
+
+	/** The model that a request goes to: the selected one, or where that is virtual the one that the payload names. */
+	#calledModel(payload: unknown, ctx: ExtensionContext): RepairModel | undefined {
+		const { model: selected } = ctx;
+		const { model: id } = (payload ?? {}) as { model?: unknown };
+		if (!selected || selected.baseUrl || typeof id !== "string") return selected;
+		const called = ctx.modelRegistry.getAvailable().filter((model) => model.id === id && model.baseUrl);
+		// Where a direct host has a model of that name too, nothing tells which of them is called.
+		return called.every((model) => this.isProxied(model.baseUrl)) ? called[0] : undefined;
 	}
 
 	/** The message to put in place of a failed one, or undefined to leave it alone. */
@@ -201,10 +216,8 @@ export class Shim {
 		const [outcome, rewritten] = this.#decide(message, verdict, answer, ctx);
 		this.report.add(outcome, verdict, `${message.provider}/${message.model}`, message.errorMessage);
 		if (verdict.verdict === "retry") this.#warnOfLongWait(message.errorMessage, answer, ctx);
-		if (rewritten) {
-			const what = verdict.verdict === "repair" ? "a rejection over thinking" : "a failure that pi gives up on";
-			this.say(ctx, "info", "converted", `${what} was made retryable; /retry-forced shows the original text`);
-		}
+		if (outcome === "converted" || (outcome === "pi-retries" && verdict.verdict !== "retry"))
+			this.#sayWhy(verdict, model, ctx);
 		return rewritten;
 	}
 
@@ -227,14 +240,13 @@ export class Shim {
 		ctx: ExtensionContext,
 	): [Outcome, FailedMessage?] {
 		const piRetries = this.host.retries(message) === true;
-		if (verdict.verdict === "stop") {
-			if (verdict.rule === "thinking-must-be-passed-back") this.#keep.add(message.model);
+		if (verdict.verdict === "stop" && !this.#isRefusal(message, verdict, answer, ctx)) {
 			if (verdict.rule.startsWith("overflow")) return ["pi-compacts"];
 			return [piRetries ? "useless" : "permanent"];
 		}
 		// The relay's word is about the same request; a repaired one is another.
 		if (verdict.verdict === "retry" && !piRetries && answer?.shouldRetry === false) return ["vetoed"];
-		if (verdict.verdict === "repair" && !this.#prepareRepair(message, ctx))
+		if (verdict.verdict !== "retry" && !this.#prepareRepair(message, verdict, ctx))
 			return [piRetries ? "useless" : "not-repairable"];
 		if (piRetries || verdict.rule === "already-rewritten") return ["pi-retries"];
 		if (this.host.overflows(message)) return ["pi-compacts"];
@@ -246,20 +258,42 @@ export class Shim {
 		return ["converted", rewritten];
 	}
 
+	/** Tells once what is being done, and for each kind of repair once. */
+	#sayWhy(verdict: Verdict, model: RepairModel, ctx: ExtensionContext): void {
+		if (verdict.verdict === "retry") {
+			this.say(ctx, "info", "converted", RETRYING);
+			return;
+		}
+		const status = verdict.status === null ? "" : ` (${verdict.status})`;
+		const rejection = rejectionOf(verdict);
+		const now = this.repairing(model) ?? "thinking is switched off until this tool turn is over";
+		const text = this.mode === "off" ? "trying again unchanged, as /thinking-sig off says" : `trying again: ${now}`;
+		this.say(ctx, "info", `repair ${rejection} ${now}`, `${REFUSED[rejection]}${status}; ${text}`);
+	}
+
 	/** Whether the next request will differ from the one that was rejected. */
-	#prepareRepair(message: FailedMessage, ctx: ExtensionContext): boolean {
-		if (message.api !== REPAIRABLE_API || this.#keep.has(message.model)) return false;
-		const sent = this.#sent;
-		this.#rejecting.add(message.model);
-		this.reject(ctx);
-		if (this.mode === "off") return true;
-		if (sent === "dropped") return false;
-		this.#dropNext = sent === "stripped";
-		return true;
+	#prepareRepair(message: FailedMessage, verdict: Verdict, ctx: ExtensionContext): boolean {
+		const model = this.#modelOf(message, ctx);
+		if (!model) return false;
+		if (this.mode === "off") return verdict.verdict === "repair";
+		const helps = this.repair.rejected(model, rejectionOf(verdict), this.mode === "always");
+		this.showStatus(ctx);
+		return helps;
+	}
+
+	/**
+	 * Whether the model refused a request that carried its reasoning as visible text. pi hands on only that it refused,
+	 * in an answer that did not fail.
+	 */
+	#isRefusal(message: FailedMessage, { status }: Verdict, answer: Answer | undefined, ctx: ExtensionContext): boolean {
+		const model = this.#modelOf(message, ctx);
+		if (!model || message.api !== "anthropic-messages" || (status ?? answer?.status ?? 200) >= 400) return false;
+		const form = this.repair.sentTo(model)?.form;
+		return (form === "text" || form === "none") && /refus|declin|reasoning/i.test(message.errorMessage);
 	}
 
 	/** The model that the failed call went to; with a virtual model that is not the selected one. */
-	#modelOf(message: FailedMessage, ctx: ExtensionContext): Endpoint | undefined {
+	#modelOf(message: FailedMessage, ctx: ExtensionContext): (Endpoint & RepairModel) | undefined {
 		const { model } = ctx;
 		if (model?.id === message.model && model?.provider === message.provider) return model;
 		return ctx.modelRegistry?.find(String(message.provider), String(message.model)) ?? model;

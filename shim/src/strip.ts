@@ -118,19 +118,16 @@ export function isOpenTurn(payload: unknown): boolean {
  */
 export function switchOff(payload: unknown, cannotBeOff: boolean): unknown {
 	if (!isObject(payload)) return payload;
-	const { thinking, output_config: effort, messages, ...rest } = payload;
-	const isOn = isObject(thinking) && thinking.type !== "disabled";
-	if (!isOn) return payload;
-	const off: Json = {};
-	for (const key of Object.keys(payload)) {
-		if (key === "thinking") {
-			if (!cannotBeOff) off.thinking = { type: "disabled" };
-		} else if (key === "output_config") {
-			const { effort: _effort, ...others } = isObject(effort) ? effort : {};
-			if (Object.keys(others).length > 0) off.output_config = others;
-		} else if (key === "messages" && Array.isArray(messages)) {
-			off.messages = messages.some(isMarker) ? messages.filter((message) => !isMarker(message)) : messages;
-		} else off[key] = key in rest ? rest[key] : payload[key];
+	const { thinking, output_config: config, messages } = payload;
+	if (!isObject(thinking) || thinking.type === "disabled") return payload;
+	const off: Json = { ...payload, thinking: { type: "disabled" } };
+	if (cannotBeOff) delete off.thinking;
+	if (isObject(config)) {
+		const { effort: _effort, ...others } = config;
+		off.output_config = others;
+		if (Object.keys(others).length === 0) delete off.output_config;
 	}
+	if (Array.isArray(messages) && messages.some(isMarker))
+		off.messages = messages.filter((message) => !isMarker(message));
 	return off;
 }
