@@ -112,21 +112,20 @@ function afterAnthropic(known: Known, sent: Sent, rejection: Rejection, open: bo
 }
 
 /** Where each rejection leads in the other APIs, by the form that was sent; what is not listed is not to be helped. */
-const LADDERS: Readonly<
-	Record<Exclude<Family, "anthropic">, Partial<Record<Rejection, Partial<Record<Form, Form>>>>>
-> = {
-	responses: { sealed: { plain: "unlinked" }, unsigned: { plain: "unlinked" }, wanted: { unlinked: "plain" } },
-	google: {
-		unsigned: { plain: "signed", signed: "replaced" },
-		wanted: { plain: "signed", signed: "replaced" },
-		sealed: { plain: "replaced", signed: "replaced" },
-	},
-	completions: {
-		wanted: { plain: "filled", omitted: "filled" },
-		unsigned: { plain: "filled", omitted: "filled" },
-		sealed: { plain: "omitted", filled: "omitted" },
-	},
-};
+const LADDERS: Readonly<Record<Exclude<Family, "anthropic">, Partial<Record<Rejection, Partial<Record<Form, Form>>>>>> =
+	{
+		responses: { sealed: { plain: "unlinked" }, unsigned: { plain: "unlinked" }, wanted: { unlinked: "plain" } },
+		google: {
+			unsigned: { plain: "signed", signed: "replaced" },
+			wanted: { plain: "signed", signed: "replaced" },
+			sealed: { plain: "replaced", signed: "replaced" },
+		},
+		completions: {
+			wanted: { plain: "filled", omitted: "filled" },
+			unsigned: { plain: "filled", omitted: "filled" },
+			sealed: { plain: "omitted", filled: "omitted" },
+		},
+	};
 
 /**
  * What a rejection teaches. `open`: the request continued a tool turn. A form that was left for good is never taken

@@ -3,7 +3,18 @@
  * one session learned of an endpoint and model holds for every session of this process, and for this one's file.
  */
 
-import { assumed, describe, familyOf, type Known, learn, NOTHING, plan, type Rejection, readKnown, type Sent } from "./memory.ts";
+import {
+	assumed,
+	describe,
+	familyOf,
+	type Known,
+	learn,
+	NOTHING,
+	plan,
+	type Rejection,
+	readKnown,
+	type Sent,
+} from "./memory.ts";
 import { isPing, prepare } from "./remedies.ts";
 import { isOpenTurn } from "./strip.ts";
 
@@ -124,8 +135,11 @@ export class Repair {
 
 	/** How the failed turn's request to this model was sent; undefined where that is not known. */
 	sentTo(model: RepairModel): Sent | undefined {
-		const key = this.#turn?.key;
-		return key === undefined || key === keyOf(model) ? this.#turn?.sent : undefined;
+		const turn = this.#turn;
+		const key = keyOf(model);
+		// Whoever did not pass here was not changed; but where something is known it should have been.
+		if (!turn) return key !== undefined && learned.has(key) ? undefined : PLAIN;
+		return turn.key === undefined || turn.key === key ? turn.sent : undefined;
 	}
 
 	/** Learns from a rejection; whether the next request will differ from the rejected one. */

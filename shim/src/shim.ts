@@ -285,7 +285,12 @@ export class Shim {
 	 * Whether the model refused a request that carried its reasoning as visible text. pi hands on only that it refused,
 	 * in an answer that did not fail.
 	 */
-	#isRefusal(message: FailedMessage, { status }: Verdict, answer: Answer | undefined, ctx: ExtensionContext): boolean {
+	#isRefusal(
+		message: FailedMessage,
+		{ status }: Verdict,
+		answer: Answer | undefined,
+		ctx: ExtensionContext,
+	): boolean {
 		const model = this.#modelOf(message, ctx);
 		if (!model || message.api !== "anthropic-messages" || (status ?? answer?.status ?? 200) >= 400) return false;
 		const form = this.repair.sentTo(model)?.form;

@@ -12,7 +12,8 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { classify, cutRequestIds, PREFIX } from "../src/engine.ts";
-import { dropThinking, stripThinking } from "../src/strip.ts";
+import type { Form } from "../src/memory.ts";
+import { prepare } from "../src/remedies.ts";
 import { Random } from "./random.ts";
 
 interface Native {
@@ -57,6 +58,8 @@ const texts = [
 	...messages.map(({ errorMessage }) => errorMessage).filter((text) => typeof text === "string"),
 	...rules.flatMap(({ hits, misses }) => [...hits, ...misses]),
 ];
+
+const FORMS: Form[] = ["plain", "text", "none", "unlinked", "signed", "replaced", "filled", "omitted"];
 
 function compare(batch: Record<string, unknown>[]): void {
 	const reference: unknown[] = JSON.parse(native.classify(JSON.stringify(batch), "full"));
@@ -119,19 +122,18 @@ describe("the extension and the reference", () => {
 	it(`agree on ${COUNT} random payloads`, () => {
 		const random = new Random(7);
 		for (let done = 0; done < COUNT; done += BATCH) {
-			const batch = Array.from({ length: BATCH }, () => random.payload());
+			const batch = Array.from({ length: BATCH }, () => random.anyPayload());
 			const json = JSON.stringify(batch);
-			for (const [drop, own] of [
-				[false, stripThinking],
-				[true, dropThinking],
-			] as const) {
-				// The same object is what "nothing to take out" means here.
+			for (const form of FORMS) {
+				const off = random.below(2) === 1;
+				const cannotBeOff = random.below(4) === 0;
+				// The same object is what "nothing to change" means here.
 				const results = batch.map((payload) => {
-					const stripped = own(payload);
-					return stripped === payload ? null : stripped;
+					const prepared = prepare(payload, { form, off }, cannotBeOff);
+					return prepared === payload ? null : prepared;
 				});
+				const reference = native.prepare(json, form, off, cannotBeOff);
 				// Equal texts are equal values; only where they differ is it worth while to look for the place.
-				const reference = native.strip(json, drop);
 				if (JSON.stringify(results) !== reference) assert.deepEqual(results, JSON.parse(reference));
 			}
 		}

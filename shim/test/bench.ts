@@ -63,7 +63,7 @@ for (let index = 0; index < 500; index++) {
 		],
 	});
 }
-const strip = measure(5, () => stripThinking({ messages: replayed }));
+const strip = measure(5, () => stripThinking({ messages: replayed }, true));
 
 const report = (what: string, nanoseconds: number, more = "") =>
 	console.log(`${what.padEnd(44)} ${(nanoseconds / 1000).toFixed(2).padStart(9)} µs  ${more}`);

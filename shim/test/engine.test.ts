@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { classify, cutRequestIds } from "../src/engine.ts";
 import { RuleFinder } from "../src/finder.ts";
 import { DATA } from "../src/rules.generated.ts";
-import { dropThinking, stripThinking } from "../src/strip.ts";
+import { stripThinking } from "../src/strip.ts";
 import { Random } from "./random.ts";
 
 const CORPUS = new URL("../../tests/corpus/", import.meta.url);
@@ -100,7 +100,7 @@ describe("the engine", () => {
 
 describe("the strip", () => {
 	const thinking = (text: unknown) => ({ type: "thinking", thinking: text, signature: "S" });
-	const strip = (messages: unknown) => stripThinking({ messages }) as { messages: unknown };
+	const strip = (messages: unknown) => stripThinking({ messages }, true) as { messages: unknown };
 
 	it("returns a payload without thinking as it was", () => {
 		for (const payload of [
@@ -114,8 +114,8 @@ describe("the strip", () => {
 			{ messages: [{ role: "user", content: [thinking("mine")] }] },
 			{ messages: [{ role: "assistant", content: [] }] },
 		]) {
-			assert.equal(stripThinking(payload), payload);
-			assert.equal(dropThinking(payload), payload);
+			assert.equal(stripThinking(payload, true), payload);
+			assert.equal(stripThinking(payload, false), payload);
 		}
 	});
 
@@ -137,7 +137,8 @@ describe("the strip", () => {
 		for (let round = 0; round < 20_000; round++) {
 			const payload = random.payload();
 			const before = JSON.stringify(payload);
-			for (const remedy of [stripThinking, dropThinking]) {
+			for (const keepText of [true, false]) {
+				const remedy = (from: unknown) => stripThinking(from, keepText);
 				const once = remedy(payload) as ReturnType<Random["payload"]>;
 				assert.equal(JSON.stringify(payload), before);
 				assert.equal(remedy(once), once, "twice is once");

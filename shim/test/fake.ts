@@ -16,6 +16,8 @@ interface Command {
 
 export const MODEL = { provider: "relay", id: "m", api: "anthropic-messages", baseUrl: "https://relay.example/v1" };
 
+const shared = globalThis as { [key: symbol]: Map<string, unknown> | undefined };
+
 export class FakePi {
 	readonly handlers = new Map<string, Handler[]>();
 	readonly commands = new Map<string, Command>();
@@ -27,7 +29,10 @@ export class FakePi {
 		hasUI: true,
 		cwd: "/nowhere",
 		model: MODEL as Record<string, unknown> | undefined,
-		modelRegistry: { find: () => undefined },
+		modelRegistry: {
+			find: (): Record<string, unknown> | undefined => undefined,
+			getAvailable: (): Record<string, unknown>[] => [],
+		},
 		sessionManager: { getEntries: () => this.entries, getSessionFile: () => undefined },
 		ui: {
 			notify: (text: string) => void this.notices.push(text),
@@ -38,8 +43,11 @@ export class FakePi {
 		isProjectTrusted: () => false,
 	};
 
-	constructor(model?: Record<string, unknown>) {
+	/** Starts a process of its own unless it is to share one with the sessions before it. */
+	constructor(model?: Record<string, unknown>, isSameProcess = false) {
 		if (model) this.ctx.model = model;
+		if (!isSameProcess)
+			for (const name of ["known", "modes"]) shared[Symbol.for(`pi-retry-forced.${name}`)]?.clear();
 		retryForced({
 			on: (name: string, handler: Handler) =>
 				void this.handlers.set(name, [...(this.handlers.get(name) ?? []), handler]),
@@ -81,7 +89,14 @@ export class FakePi {
 		return this.end({ stopReason: "error", errorMessage, content: [], ...more });
 	}
 
+	/** A turn's own request: what is sent for it. */
 	async send(payload: unknown): Promise<unknown> {
+		await this.fire("turn_start", { type: "turn_start" });
+		return this.ping(payload);
+	}
+
+	/** A request that belongs to no turn. */
+	async ping(payload: unknown): Promise<unknown> {
 		return (await this.fire("before_provider_request", { type: "before_provider_request", payload })) ?? payload;
 	}
 

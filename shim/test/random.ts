@@ -76,4 +76,111 @@ export class Random {
 		);
 		return this.below(2) ? { messages } : { messages, thinking: { type: "enabled" } };
 	}
+
+	/** A payload of any API, with what the repairs look for in it and what looks like it. */
+	anyPayload(): Record<string, unknown> {
+		return this.pick([
+			() => this.markedPayload(),
+			() => this.responsesPayload(),
+			() => this.googlePayload(),
+			() => this.completionsPayload(),
+		])();
+	}
+
+	/** An anthropic-messages payload with effort markers and instructions between its turns. */
+	markedPayload(): Record<string, unknown> {
+		const { messages, ...rest } = this.payload();
+		const marker = () => ({
+			role: "system",
+			content: [] as unknown[],
+			output_config: { effort: this.pick(["low", "high"]) },
+		});
+		const marked = messages.flatMap((message) => {
+			const before: unknown[] = message.role === "assistant" && this.below(3) ? [marker()] : [];
+			if (message.role === "assistant" && this.below(6) === 0)
+				before.unshift({ role: "system", content: [{ type: "text", text: String(this.below(99)) }] });
+			return [...before, message];
+		});
+		if (this.below(2)) marked.push(marker());
+		const config = this.pick([
+			{},
+			{ output_config: { effort: "low" } },
+			{ output_config: { effort: "low", format: 1 } },
+		]);
+		const thinking = this.pick([
+			rest,
+			{},
+			{ thinking: { type: "disabled" } },
+			{ thinking: { type: "adaptive", block_binding: {} } },
+		]);
+		return { model: "m", ...thinking, messages: marked, ...config };
+	}
+
+	responsesPayload(): Record<string, unknown> {
+		const item = () =>
+			this.pick([
+				() => ({ type: "reasoning", id: `rs_${this.below(9)}`, encrypted_content: "E", summary: [] }),
+				() => ({ type: "function_call", id: "fc_1", call_id: "c", name: "x", arguments: '{"id":1}' }),
+				() => ({ type: "function_call", call_id: "c", name: "x", arguments: "{}" }),
+				() => ({ type: "function_call_output", id: "o", call_id: "c", output: "r" }),
+				() => ({
+					type: "message",
+					role: "assistant",
+					id: "msg_1",
+					content: [{ type: "output_text", text: "t" }],
+				}),
+				() => ({ role: "user", id: "u", content: "q" }),
+				() => null,
+			])();
+		return { model: "m", input: Array.from({ length: this.below(7) }, item), store: false };
+	}
+
+	googlePayload(): Record<string, unknown> {
+		const signature = () =>
+			this.pick([
+				{},
+				{ thoughtSignature: "S" },
+				{ thoughtSignature: "" },
+				{ thoughtSignature: "skip_thought_signature_validator" },
+			]);
+		const part = () =>
+			this.pick([
+				() => ({ functionCall: { name: "x", args: { thoughtSignature: "mine" } }, ...signature() }),
+				() => ({ text: this.pick(["", "t"]), ...signature() }),
+				() => ({ thought: true, text: "why", ...signature() }),
+				() => ({ functionResponse: { name: "x", response: {} } }),
+				() => 7,
+			])();
+		const content = () => ({
+			role: this.pick(["user", "model"]),
+			parts: Array.from({ length: this.below(4) }, part),
+		});
+		return { model: "m", contents: Array.from({ length: this.below(5) }, content) };
+	}
+
+	completionsPayload(): Record<string, unknown> {
+		const reasoning = () =>
+			this.pick([
+				{},
+				{ reasoning_content: "why" },
+				{ reasoning_content: null },
+				{ reasoning_details: [{ id: 1 }] },
+				{ reasoning: "r" },
+			]);
+		const calls = () => this.pick([{}, { tool_calls: [] }, { tool_calls: [{ id: "c", function: { name: "x" } }] }]);
+		const content = () =>
+			this.pick([
+				"t",
+				null,
+				[{ type: "thinking", thinking: [] }],
+				[{ type: "thinking" }, { type: "text", text: "t" }],
+			]);
+		const message = () => ({
+			role: this.pick(["user", "assistant"]),
+			content: content(),
+			...reasoning(),
+			...calls(),
+		});
+		return { model: "m", messages: Array.from({ length: this.below(5) }, message) };
+	}
 }

@@ -4,7 +4,7 @@
 
 use napi_derive::napi;
 use pi_retry_forced::replace_lone_surrogates;
-use pi_retry_forced::{Failure, Profile, StatusSource, ThinkingText};
+use pi_retry_forced::{Failure, Form, Profile, StatusSource};
 use serde_json::{Map, Value, json};
 
 fn read(text: &str) -> napi::Result<Value> {
@@ -55,12 +55,14 @@ pub fn cut_request_ids(texts: Vec<String>) -> Vec<String> {
     texts.iter().map(|text| pi_retry_forced::cut_request_ids(text).into_owned()).collect()
 }
 
-/// The payloads of a JSON array without thinking, `null` where there is nothing to take out; with `drop` its text goes
-/// too, and the request's `thinking` parameter.
+/// The payloads of a JSON array in a form that an endpoint accepts, `null` where nothing changes; `off` switches thinking
+/// off too.
 #[napi]
-pub fn strip(payloads: String, drop: bool) -> napi::Result<String> {
-    let text = if drop { ThinkingText::Drop } else { ThinkingText::Keep };
+pub fn prepare(payloads: String, form: String, off: bool, cannot_be_off: bool) -> napi::Result<String> {
+    let form = Form::ALL.into_iter().find(|f| f.as_str() == form);
+    let form = form.ok_or_else(|| napi::Error::from_reason("no such form"))?;
     let payloads = read(&payloads)?;
     let list = payloads.as_array().ok_or_else(|| napi::Error::from_reason("not a JSON array"))?;
-    Ok(Value::from_iter(list.iter().map(|p| pi_retry_forced::strip(p, text).unwrap_or(Value::Null))).to_string())
+    let prepared = list.iter().map(|p| pi_retry_forced::prepare(p, form, off, cannot_be_off).unwrap_or(Value::Null));
+    Ok(Value::from_iter(prepared).to_string())
 }
