@@ -107,7 +107,7 @@ function afterAnthropic(known: Known, sent: Sent, rejection: Rejection, open: bo
 				return { known: { ...known, form: "text", refusesAnyway: true }, helps: false };
 			return stuck;
 		case "wanted":
-			return sent.form === "plain" ? stuck : learn({ form: "plain", wanted: true, openTurnsOff: false });
+			return sent.form === "plain" ? stuck : learn({ form: "plain", wanted: true });
 	}
 }
 

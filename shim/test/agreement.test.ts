@@ -21,7 +21,7 @@ interface Native {
 	cutRequestIds(texts: string[]): string[];
 	rewrite(texts: string[]): string[];
 	rules(): string;
-	strip(payloads: string, drop: boolean): string;
+	prepare(payloads: string, form: string, off: boolean, cannotBeOff: boolean): string;
 }
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

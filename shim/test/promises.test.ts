@@ -156,18 +156,62 @@ describe("the repair", () => {
 		]);
 		assert.equal(stripped.messages[0], sent.messages[0], "untouched messages are not copied");
 		assert.deepEqual(sent, payload(), "the given payload is left as it was");
-		assert.equal(pi.status, "thinking signatures stripped");
+		assert.equal(pi.status, "thinking repaired for this relay");
+		assert.match(
+			pi.notices[0],
+			/the relay refused a thinking signature \(400\); trying again: earlier thinking is sent as plain text/,
+		);
 	});
 
-	it("auto is sticky for the session, kept in its entries, and apart from other sessions", async () => {
+	it("is kept in the session's entries and shared by the sessions of the process", async () => {
 		const pi = await new FakePi().start();
+		await pi.send(payload());
 		await pi.fail(REJECTED);
 		await pi.start("reload");
 		assert.notDeepEqual(await pi.send(payload()), payload());
-		pi.entries.length = 0;
-		await pi.start("new");
-		assert.deepEqual(await pi.send(payload()), payload());
-		assert.equal(pi.status, undefined);
+		const other = await new FakePi(undefined, true).start();
+		assert.notDeepEqual(await other.send(payload()), payload());
+		const resumed = new FakePi();
+		resumed.entries.push(...pi.entries);
+		await resumed.start("resume");
+		assert.notDeepEqual(await resumed.send(payload()), payload());
+		assert.match(await resumed.command("thinking-sig"), /learned in this session:\n {2}relay\/m at relay.example/);
+		const fresh = await new FakePi().start();
+		assert.deepEqual(await fresh.send(payload()), payload());
+		assert.equal(fresh.status, undefined);
+	});
+
+	it("strips for the endpoint and model that rejected, and for no other", async () => {
+		const pi = await new FakePi().start();
+		await pi.send(payload());
+		await pi.fail(REJECTED);
+		for (const other of [
+			{ ...MODEL, id: "m2" },
+			{ ...MODEL, baseUrl: "https://relay.example:8443/v1" },
+			{ ...MODEL, provider: "direct", baseUrl: "https://api.anthropic.com" },
+		]) {
+			pi.ctx.model = other;
+			assert.deepEqual(await pi.send(payload()), payload(), JSON.stringify(other));
+		}
+	});
+
+	it("is not moved by requests that have no turn", async () => {
+		const pi = await new FakePi().start();
+		await pi.send(payload());
+		await pi.fail(REJECTED);
+		const stripped = await pi.send(payload());
+		const ping = { ...payload(), max_tokens: 1 };
+		assert.deepEqual(
+			await pi.ping(ping),
+			{ ...(stripped as object), max_tokens: 1 },
+			"the same cache is kept warm",
+		);
+		await pi.end({ stopReason: "stop", content: [] });
+		await pi.ping(payload());
+		const entries = pi.entries.length;
+		await pi.send(payload());
+		await pi.end({ stopReason: "stop", content: [] });
+		assert.equal(pi.entries.length, entries);
 	});
 
 	it("always strips from the start, off never, and both by command", async () => {
@@ -177,7 +221,7 @@ describe("the repair", () => {
 		assert.match(await pi.command("thinking-sig", " OFF "), /^thinking-sig: off/);
 		assert.equal(await pi.fail(REJECTED), PREFIX + REJECTED, "rejections are still retried");
 		assert.deepEqual(await pi.send(payload()), payload());
-		assert.match(await pi.command("thinking-sig"), /^thinking-sig: off; a rejection was seen/);
+		assert.match(await pi.command("thinking-sig"), /^thinking-sig: off; requests are sent as they are/);
 		assert.match(await pi.command("thinking-sig", "maybe"), /one of auto, always, off/);
 	});
 
@@ -190,44 +234,46 @@ describe("the repair", () => {
 		assert.equal(complete?.("x"), null);
 	});
 
-	it("goes on to the second remedy once, then leaves the failure to pi", async () => {
+	it("goes on to the next remedy once, then leaves the failure to pi", async () => {
 		const pi = await new FakePi().start();
+		const types = (sent: unknown) =>
+			(sent as { messages: { content: { type: string }[] }[] }).messages[1].content.map(({ type }) => type);
 		await pi.send(payload());
 		await pi.fail(REJECTED);
-		await pi.send(payload());
+		assert.deepEqual(types(await pi.send(payload())), ["text", "tool_use", "text", "tool_use"]);
 		assert.equal(await pi.fail(REJECTED), PREFIX + REJECTED);
-		const dropped = (await pi.send(payload())) as { messages: { content: { type: string }[] }[] };
-		assert.equal(Object.hasOwn(dropped, "thinking"), false);
-		assert.deepEqual(
-			dropped.messages[1].content.map(({ type }) => type),
-			["tool_use", "text", "tool_use"],
-		);
-		assert.equal(await pi.fail(REJECTED), REJECTED);
-		const next = (await pi.send(payload())) as ReturnType<typeof payload>;
-		assert.ok("thinking" in next, "for that request only");
-	});
-
-	it("drops what was prepared for a retry when a new prompt comes first", async () => {
-		const pi = await new FakePi().start();
-		await pi.command("thinking-sig", "always");
-		await pi.send(payload());
-		await pi.fail(REJECTED);
-		await pi.fire("before_agent_start", {});
-		assert.ok("thinking" in ((await pi.send(payload())) as object));
-	});
-
-	it("is not tried where nothing can be stripped", async () => {
-		const pi = await new FakePi({ ...MODEL, api: "openai-responses" }).start();
+		assert.deepEqual(types(await pi.send(payload())), ["tool_use", "text", "tool_use"]);
 		assert.equal(await pi.fail(REJECTED), REJECTED);
 		assert.match(await pi.command("retry-forced"), /nothing \(more\) can be taken out/);
+		await pi.fire("before_agent_start", {});
+		assert.deepEqual(types(await pi.send(payload())), ["tool_use", "text", "tool_use"], "learned for good");
+	});
+
+	it("reads a refusal of visible reasoning in what pi hands on of it", async () => {
+		const pi = await new FakePi().start();
+		const refusal = "The model refused to complete the request";
+		await pi.send(payload());
+		assert.equal(await pi.fail(refusal), refusal, "a refusal of a request without visible reasoning is one");
+		await pi.send(payload());
+		await pi.fail(REJECTED);
+		await pi.send(payload());
+		assert.equal(await pi.fail(refusal), PREFIX + refusal);
+		await pi.send(payload());
+		assert.equal(await pi.fail(refusal), refusal);
+		await pi.send(payload());
+		assert.equal(await pi.fail(refusal), refusal, "never again for a refusal");
 	});
 
 	it("reaches the physical model behind a virtual one", async () => {
 		const pi = await new FakePi({ provider: "router", id: "auto", api: "virtual", baseUrl: "" }).start();
-		pi.ctx.modelRegistry = { find: () => MODEL as never };
+		pi.ctx.modelRegistry = { find: () => MODEL, getAvailable: () => [MODEL] };
 		assert.equal(await pi.fail(REJECTED, { api: MODEL.api }), PREFIX + REJECTED);
-		assert.notDeepEqual(await pi.send(payload()), payload());
+		const called = { ...payload(), model: "m" };
+		assert.notDeepEqual(await pi.send(called), called);
 		assert.deepEqual(await pi.send({ ...payload(), model: "another" }), { ...payload(), model: "another" });
+		const direct = { ...MODEL, provider: "anthropic", baseUrl: "https://api.anthropic.com" };
+		pi.ctx.modelRegistry.getAvailable = () => [MODEL, direct];
+		assert.deepEqual(await pi.send(called), called, "a direct host has a model of that name too");
 	});
 
 	it("never strips what demands its reasoning back", async () => {
@@ -235,8 +281,9 @@ describe("the repair", () => {
 		await pi.command("thinking-sig", "always");
 		const demand = "400 The `reasoning_content` in the thinking mode must be passed back to the API.";
 		await pi.send(payload());
-		assert.equal(await pi.fail(demand), demand);
+		assert.equal(await pi.fail(demand), PREFIX + demand);
 		assert.deepEqual(await pi.send(payload()), payload());
+		assert.equal(await pi.fail(demand), demand, "it was there: nothing of ours would help");
 	});
 
 	it("is not mistaken by other signatures", async () => {
