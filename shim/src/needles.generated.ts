@@ -75,6 +75,7 @@ export const NEEDLES: readonly (readonly (boolean | string | number)[] | null)[]
 	[true,"invalid_encrypted_content",10],
 	[false,"encrypted content",2,"encrypted_content",2],
 	[false,"reasoning_content",7],
+	[false,"must be passed back",15],
 	[false,"reasoning_content",7,"thought_signature",7,"thoughtsignature",2],
 	[false,"thought_signature",7,"thoughtsignature",2],
 	[false,"reasoning_content",7],

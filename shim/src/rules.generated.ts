@@ -239,6 +239,7 @@ export const DATA: RuleData = {
 			"repair": "pass-back",
 			"patterns": [
 				"reasoning_content[`\"'\\\\]{0,4}[ -~]{0,60}must be passed back",
+				"thinking[ -~]{0,60}must be passed back",
 				"missing (?:a |the )?[`\"'\\\\]{0,4}(?:thought_?signature|reasoning_content)",
 				"thought_?signature[`\"'\\\\]{0,4}(?: is|:)? (?:missing|required)",
 				"reasoning_content[`\"'\\\\]{0,4}(?: is|:)? (?:missing|required)"

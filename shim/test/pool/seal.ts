@@ -10,7 +10,8 @@ function digest(account: string, content: string): string {
 
 /** A seal of this account over a content. */
 export function seal(account: string, content: string): string {
-	return `SEAL-${digest(account, content)}`;
+	// pi replays only what is base64.
+	return `SEAL${digest(account, content)}`;
 }
 
 /** Whether this account issued this seal for this content. */
