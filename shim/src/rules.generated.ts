@@ -226,9 +226,28 @@ export const DATA: RuleData = {
 				"(?:invalid|stale|expired|corrupted?) [`\"'\\\\]{0,4}thought[_ ]?signature",
 				"thought[_ ]?signature[`\"'\\\\]{0,4} (?:is |was )?(?:not valid|invalid|expired|corrupted)",
 				"invalid_encrypted_content",
-				"encrypted[_ ]content[ -~]{0,80}could not be (?:verified|decrypted|parsed)"
+				"encrypted[_ ](?:content|reasoning)[ -~\\n]{0,80}(?:could not|cannot|can not|failed to) be (?:verified|decrypted|parsed|read)",
+				"(?:could not|cannot|can not|can.?t|unable to|failed to) (?:decrypt|verify|parse|open|read|decode)[ -~]{0,60}(?:encrypted[_ ](?:content|reasoning)|thought[_ ]?signature)",
+				"encrypted[_ ](?:content|reasoning)[`\"'\\\\]{0,4} (?:is |was |were )?(?:not (?:issued|valid|created|generated|recognized)|invalid|expired|corrupted|tampered)",
+				"(?:invalid|stale|expired|corrupted|foreign|unknown) [`\"'\\\\]{0,4}encrypted[_ ](?:content|reasoning)",
+				"missing required parameter:? [`\"'\\\\]{0,4}input\\[[0-9]{1,6}\\]\\.encrypted_content"
 			],
 			"why": "the same condition at OpenAI and Gemini: sealed reasoning that another account cannot open"
+		},
+		{
+			"id": "reasoning-item-unknown",
+			"decision": "repair",
+			"when": [
+				"any"
+			],
+			"repair": "unlink",
+			"patterns": [
+				"items are not persisted when [`\"'\\\\]{0,4}store[`\"'\\\\]{0,4} is set to false",
+				"item with id[ -/\\n]{1,8}(?:rs_[a-z0-9_-]{1,90}[ -/]{1,6})?not found",
+				"(?<![a-z0-9_])reasoning(?![a-z0-9_])[ -~\\n]{0,60}provided without its required following item",
+				"provided without its required [`\"'\\\\]{0,4}reasoning[`\"'\\\\]{0,4} item"
+			],
+			"why": "the account that got the request does not know the reasoning items of another; without them and their ids it is accepted"
 		},
 		{
 			"id": "thinking-must-be-passed-back",

@@ -264,15 +264,19 @@ export class Pi {
 			.filter((message) => message.role === "assistant");
 	}
 
-	async close(): Promise<void> {
+	/** Ends the pi of RPC mode. */
+	async quit(): Promise<void> {
 		const child = this.#child;
-		if (child && child.exitCode === null) {
-			const closed = new Promise((resolve) => child.once("close", resolve));
-			child.stdin?.end();
-			const timer = setTimeout(() => child.kill("SIGKILL"), 5000);
-			await closed;
-			clearTimeout(timer);
-		}
+		if (!child || child.exitCode !== null) return;
+		const closed = new Promise((resolve) => child.once("close", resolve));
+		child.stdin?.end();
+		const timer = setTimeout(() => child.kill("SIGKILL"), 5000);
+		await closed;
+		clearTimeout(timer);
+	}
+
+	async close(): Promise<void> {
+		await this.quit();
 		this.relay.stop();
 		rmSync(this.home, { recursive: true, force: true });
 	}
