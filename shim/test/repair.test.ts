@@ -219,7 +219,7 @@ const TURNS = Number(process.env.TURNS ?? 24);
 it(`a session of ${TURNS} turns over three models, two relays and a direct host, accounts switching at random`, async () => {
 	const random = new Random(Number(process.env.SEED ?? 11));
 	const rules = { ...RULES, wrap: "random" } as const;
-	await scenario({ pool: { accounts: 3, switchChance: 0.05, seed: random.below(1e6), rules } }, async (pi, pool) => {
+	await scenario({ pool: { accounts: 3, switchChance: 0.1, seed: random.below(1e6), rules } }, async (pi, pool) => {
 		for (let turn = 0; turn < TURNS; turn++) {
 			if (random.below(4) === 0) {
 				const provider = random.pick(["relay", "two", "direct"]);
