@@ -256,6 +256,79 @@ describe("the pool refuses a broken payload", () => {
 	});
 });
 
+describe("rules that are off unless asked for", () => {
+	const sealedTurn = async (pool: Pool): Promise<Json> => {
+		const pi = await new Pi({
+			release: "1.6.0",
+			providers: pool.providers(),
+			model: "relay/claude-a",
+			extensions: [],
+		}).prepare();
+		pi.open();
+		await pi.prompt("First [tools 2].");
+		await pi.prompt("Second [tools 1].");
+		await pi.close();
+		return structuredClone(pool.asked.at(-1)?.body) as Json;
+	};
+	const blocksOf = (body: Json) =>
+		(body.messages as Json[])
+			.filter(({ role }) => role === "assistant")
+			.flatMap(({ content }) => content as Json[]);
+
+	it("visible reasoning is answered with a refusal", async () => {
+		const pool = await startPool({ rules: { refuseVisibleReasoning: true, openTurn: false } });
+		const body = await sealedTurn(pool);
+		assert.doesNotMatch(await post(pool, "/v1/messages", body), /refusal/);
+		for (const block of blocksOf(body))
+			if (block.type === "thinking") {
+				Object.assign(block, { type: "text", text: block.thinking });
+				delete block.thinking;
+				delete block.signature;
+			}
+		for (const message of body.messages as Json[])
+			if (message.role === "assistant")
+				message.content = (message.content as Json[]).filter(({ type }) => type !== "redacted_thinking");
+		assert.match(await post(pool, "/v1/messages", body), /"stop_reason":"refusal".*reasoning_extraction/);
+		pool.close();
+	});
+
+	it("a seal holds in its own conversation only", async () => {
+		const pool = await startPool({ rules: { bound: true, wrap: "plain" } });
+		const body = await sealedTurn(pool);
+		await post(pool, "/v1/messages", body);
+		assert.equal(pool.outcomes.at(-1)?.result, "served");
+		(body.messages as Json[])[0].content = "Another beginning.";
+		assert.match(await post(pool, "/v1/messages", body), /bound to a different conversation/);
+		pool.close();
+	});
+
+	it("completions seal their reasoning in reasoning_details", async () => {
+		const rules = { reasoningDetails: true, passBack: false, wrap: "plain" } as const;
+		await session("1.6.0", "relay/deepseek-a", { rules }, async (pi, pool) => {
+			await pi.prompt("Work with [tools 2], please.");
+			assert.equal(pool.counts().rejected, 0);
+			assert.match(pool.asked.at(-1)?.text ?? "", /reasoning_details/);
+			pool.switchAccount();
+			await pi.prompt("And [tools 1] more.");
+			assert.equal(pool.rejections.at(-1)?.result, "signature");
+		});
+	});
+
+	it("accounts switch by chance, the same for the same seed, never on the direct host", async () => {
+		const accounts = async (seed: number, endpoint: string) => {
+			const pool = await startPool({ seed, accounts: 3, switchChance: 0.3 });
+			const body = { model: "claude-a", max_tokens: 9000, messages: [{ role: "user", content: "a" }] };
+			for (let request = 0; request < 20; request++) await post(pool, "/v1/messages", body, endpoint);
+			pool.close();
+			return pool.outcomes.map(({ account }) => account);
+		};
+		const first = await accounts(4, "relay.test");
+		assert.deepEqual(await accounts(4, "relay.test"), first);
+		assert.ok(new Set(first).size === 3, first.join());
+		assert.equal(new Set(await accounts(4, "api.anthropic.com")).size, 1);
+	});
+});
+
 describe("refusals as relays hand them on", () => {
 	const statuses: [Rules["wrap"], number][] = [
 		["plain", 400],

@@ -85,7 +85,7 @@ const BURSTS: Shape[] = [
 	error(529, ""),
 	error(522, ""),
 	error(530, "origin unreachable"),
-	oneApi(503, "No channel is available for this group, billing is not affected"),
+	oneApi(429, "当前分组上游负载已饱和，请稍后再试", "one_api_error"),
 	oneApi(408, "upstream did not answer in time"),
 	oneApi(400, "Provider returned error"),
 ];

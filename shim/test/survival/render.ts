@@ -117,7 +117,7 @@ export function figure(record: Recorded): string {
 	say(
 		20,
 		24,
-		"Sessions of 30 tool-using turns in which no turn was lost, by relay",
+		"Sessions of 30 tool-using turns: no turn lost (full, number); finished with the user's help (pale)",
 		'font-size="15" font-weight="600"',
 	);
 	for (const [index, arm] of ARMS.entries()) {
@@ -138,12 +138,18 @@ export function figure(record: Recorded): string {
 			if (!group) continue;
 			const x = left + 34 + index * 100;
 			for (const [number, arm] of ARMS.entries()) {
-				const share = group.arms[arm].unattended / group.n;
-				const y = base - share * high;
-				parts.push(
-					`<rect x="${x + number * 28}" y="${y.toFixed(1)}" width="24" height="${(share * high).toFixed(1)}" fill="${COLOURS[arm]}"/>`,
-				);
-				say(x + number * 28 + 12, Math.round(y) - 4, `${Math.round(share * 100)}`, 'text-anchor="middle"');
+				const { unattended, finished } = group.arms[arm];
+				for (const [count, opacity] of [
+					[finished, 0.35],
+					[unattended, 1],
+				]) {
+					const tall = (count / group.n) * high;
+					parts.push(
+						`<rect x="${x + number * 28}" y="${(base - tall).toFixed(1)}" width="24" height="${tall.toFixed(1)}" fill="${COLOURS[arm]}" fill-opacity="${opacity}"/>`,
+					);
+				}
+				const top = Math.round(base - (unattended / group.n) * high) - 4;
+				say(x + number * 28 + 12, top, `${Math.round((unattended / group.n) * 100)}`, 'text-anchor="middle"');
 			}
 			say(x + 40, base + 18, `${relay}, n = ${group.n}`, 'text-anchor="middle"');
 		}
