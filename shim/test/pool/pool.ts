@@ -145,7 +145,7 @@ export class Pool {
 					["two", "relay-two.test", "relay-two.test"],
 					["direct", "api.anthropic.com", "api.openai.com"],
 				] as const
-			).map(([name, host, openai]) => [name, provider(this.url(host), this.url(openai))]),
+			).map(([name, host, openai]) => [name, provider(this.url(host), this.url(openai), name === "direct")]),
 		);
 	}
 
@@ -274,7 +274,12 @@ const PLAIN = {
 	maxTokens: 16_000,
 };
 
-function provider(base: string, openai: string): Json {
+function provider(base: string, openai: string, isDirect: boolean): Json {
+	// pi knows DeepSeek's own host and sends an empty reasoning there; behind a relay it does not.
+	const deepseek = {
+		thinkingFormat: "deepseek",
+		...(isDirect && { requiresReasoningContentOnAssistantMessages: true }),
+	};
 	const managed = { forceAdaptiveThinking: true, supportsMidConvoEffort: true };
 	const models: Json[] = [
 		{ id: "claude-a", api: "anthropic-messages", baseUrl: base },
@@ -282,7 +287,7 @@ function provider(base: string, openai: string): Json {
 		{ id: "claude-managed", api: "anthropic-messages", baseUrl: base, compat: managed },
 		{ id: "gpt-a", api: "openai-responses", baseUrl: `${openai}/v1` },
 		{ id: "gemini-3-pro", api: "google-generative-ai", baseUrl: `${base}/v1beta` },
-		{ id: "deepseek-a", api: "openai-completions", baseUrl: `${base}/v1`, compat: { thinkingFormat: "deepseek" } },
+		{ id: "deepseek-a", api: "openai-completions", baseUrl: `${base}/v1`, compat: deepseek },
 	];
 	return {
 		baseUrl: base,
