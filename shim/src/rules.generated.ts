@@ -7,7 +7,7 @@ export const DATA: RuleData = {
 	"requestId": "\\(?(?<![a-z0-9_])(?:x-)?(?:amzn?-|correlation|event|log|ray|req|request|span|trace)[ _-]?id(?![a-z0-9_])[\\\\\"' ]{0,4}[:=]{1,2}[\\\\\"' ]{0,4}[a-z0-9_.:/+=@-]+[\\\\\"']{0,4}\\)?|(?<![a-z0-9_])(?:request|trace|correlation)[ _-]id [a-z_-]{0,64}[0-9][a-z0-9_-]*|(?<![a-z0-9_])req[_-][a-z0-9_-]{4}[a-z0-9_-]*|(?<![a-z0-9_])(?:chatcmpl|gen|msg|resp|rs)[_-][a-z0-9]{16}[a-z0-9]*|(?<![a-z0-9_])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![a-z0-9_])|(?<![a-z0-9_])[0-9a-f]{32}(?![a-z0-9_])|(?<![a-z0-9_])[0-9]{14}[a-z0-9]*",
 	"namedStatus": "(?:http|status|code)[\\\\\"'` ]{0,4}(?:(?:is|was|of) )?[:=/_#(\\[-]{0,2}[\\\\\"'` ]{0,3}(?:408|409|425|429|5[0-9]{2})(?![a-z0-9_])|http/[0-9.]{1,3} (?:408|409|425|429|5[0-9]{2})(?![a-z0-9_])|(?<![a-z0-9_])(?:upstream|gateway|server|proxy|provider|backend|api|error|err|response)[_/-](?:408|409|425|429|5[0-9]{2})(?![a-z0-9_])|(?<![a-z0-9_])(?:408|409|425|429|5[0-9]{2})[_/ -](?:bad|internal|service|gateway|too|upstream|server|web|origin|site)[_ -]",
 	"loneStatus": "(?:^|[ \\t\\n(\"'`\\[{<:=,;|>*])(?:408|409|425|429|5[0-9]{2})(?:$|[ \\t\\n)\"'`\\]}>:,;|!?*<\\\\]|\\.(?:$|[ \\n\"')])|(?:，|。|：|；|）|！))",
-	"measured": "[0-9]{1,3}(?:,[0-9]{3}){1,6}|[0-9]{1,20}(?:\\.[0-9]{1,20}){1,4}(?::[0-9]{1,5})?|(?:localhost|\\.[a-z]{2,24}|[0-9]\\]?):[0-9]{2,5}|[0-9]{1,12} ?(?:/|-|\\.\\.|to|of|out of) ?[0-9]{1,12}(?![a-z0-9_])|(?:\\$|€|£|¥|￥|<=|>=|[<>~] ) ?[0-9]{1,12}|[0-9]{1,12} ?(?:%|\\$|€|£|¥|元|美元|个|次|秒|分钟|小时|天|条|行|字)|[0-9]{1,12}[ -]?(?:tokens?|bytes?|chars?|characters?|words?|lines?|rows?|columns?|items?|entries|messages?|images?|pages?|files?|tools?|functions?|calls?|requests?|attempts?|retries|times|users?|credits?|points|queries|parameters?|properties|elements?|pixels?|px|ms|milliseconds?|msecs?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|[kmgt]i?b|[kmgt]b/s|k|usd|eur|cny|rmb|dollars?|cents?|euros?|yuan|rpm|tpm|rps|qps|chunks?|blocks?|parts?|steps?|turns?|workers?)(?![a-z0-9_])|[a-z0-9_)\\]]\\[[0-9]{1,12}\\]|(?<![a-z0-9_])(?:[a-z]{1,20}_){0,4}(?:limits?|max|maximum|min|minimum|size|length|count|total|top_?k|window|budget|balance|price|costs?|credits?|quota|width|height|dimensions?|lines?|columns?|col|rows?|position|pos|index|idx|offset|char|character|byte|page|port|step|item|attempt|seed|id|ids|user|account|org|organization|project|group|channel|job|task|order|invoice|ticket|issue|build|version|shard|gpu|tier|level|tokens?|tpm|rpm|used|requested|remaining|between|exceeds?|exceed|than|least|most|up to)(?:_[a-z]{1,20}){0,3}[\\\\\"'` ]{0,4}(?:(?:(?:is|are|was|were|of|to|be|by|at|set|allowed|must|should|cannot|exceeds?|exceed|most|least|than|over|above|below|under)(?![a-z0-9_])|[:=#<>(\\[]{1,2})[\\\\\"'` ]{0,4}){0,4}[0-9]{1,12}",
+	"measured": "[0-9]{1,3}(?:,[0-9]{3}){1,6}|[0-9]{1,20}(?:\\.[0-9]{1,20}){1,4}(?::[0-9]{1,5})?|(?:localhost|\\.[a-z]{2,24}|[0-9]\\]?):[0-9]{2,5}|[0-9]{1,12} ?(?:/|-|\\.\\.|to|of|out of) ?[0-9]{1,12}(?![a-z0-9_])|(?:\\$|€|£|¥|￥|<=|>=|[<>~] ) ?[0-9]{1,12}(?:[,.][0-9]{1,12}){0,4}|[0-9]{1,12} ?(?:%|\\$|€|£|¥|元|美元|个|次|秒|分钟|小时|天|条|行|字)|[0-9]{1,12}[ -]?(?:tokens?|bytes?|chars?|characters?|words?|lines?|rows?|columns?|items?|entries|messages?|images?|pages?|files?|tools?|functions?|calls?|requests?|attempts?|retries|times|users?|credits?|points|queries|parameters?|properties|elements?|pixels?|px|ms|milliseconds?|msecs?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|[kmgt]i?b|[kmgt]b/s|k|usd|eur|cny|rmb|dollars?|cents?|euros?|yuan|rpm|tpm|rps|qps|chunks?|blocks?|parts?|steps?|turns?|workers?)(?![a-z0-9_])|[a-z0-9_)\\]]\\[[0-9]{1,12}\\]|(?<![a-z0-9_])(?:[a-z]{1,20}_){0,4}(?:limits?|max|maximum|min|minimum|size|length|count|total|top_?k|window|budget|balance|price|costs?|credits?|quota|width|height|dimensions?|lines?|columns?|col|rows?|position|pos|index|idx|offset|char|character|byte|page|port|step|item|attempt|seed|id|ids|user|account|org|organization|project|group|channel|job|task|order|invoice|ticket|issue|build|version|shard|gpu|tier|level|tokens?|tpm|rpm|used|requested|remaining|between|exceeds?|exceed|than|least|most|up to)(?:_[a-z]{1,20}){0,3}[\\\\\"'` ]{0,4}(?:(?:(?:is|are|was|were|of|to|be|by|at|set|allowed|must|should|cannot|exceeds?|exceed|most|least|than|over|above|below|under)(?![a-z0-9_])|[:=#<>(\\[]{1,2})[\\\\\"'` ]{0,4}){0,4}[0-9]{1,12}(?:[,.][0-9]{1,12}){0,4}",
 	"transientClientStatuses": [
 		408,
 		409,
@@ -133,6 +133,13 @@ export const DATA: RuleData = {
 			],
 			"patterns": [
 				"larger input limit",
+				"passed [0-9,]+ input tokens",
+				"maximum input length of [0-9,]+",
+				"context overflow",
+				"(?:input|prompt|request|context) (?:length )?(?:and [`\"'\\\\]?max_tokens[`\"'\\\\]? )?(?:exceeds?|exceeded|is over|surpass(?:es|ed)?) [ -~]{0,30}context (?:limit|length|window|size)",
+				"(?:input|prompt|conversation|context)[ -~]{0,20} (?:is )?longer than [ -~]{0,30}context",
+				"(?:exceeds?|exceeded|over|above) (?:the )?[ -~]{0,30}(?:token limit|tokens? (?:maximum|allowed))",
+				"[0-9,]+ (?:input )?tokens? ?(?:>|exceeds?|is (?:greater|more|larger) than|over|above) [ -~]{0,40}(?:context|maximum|limit|max)",
 				"reduce (?:the|your) (?:prompt|input|context)(?![a-z0-9_])",
 				"shorten your (?:prompt|input|message|conversation)",
 				"input (?:is )?too (?:long|large)(?![a-z0-9_])",
@@ -225,6 +232,7 @@ export const DATA: RuleData = {
 			"patterns": [
 				"(?:invalid|stale|expired|corrupted?) [`\"'\\\\]{0,4}thought[_ ]?signature",
 				"thought[_ ]?signature[`\"'\\\\]{0,4} (?:is |was )?(?:not valid|invalid|expired|corrupted)",
+				"thought[_ ]?signature[`\"'\\\\]{0,4}[ -~]{0,40}(?:could not|cannot|can not|failed to) be (?:verified|decrypted|parsed|decoded)",
 				"invalid_encrypted_content",
 				"encrypted[_ ](?:content|reasoning)[ -~\\n]{0,80}(?:could not|cannot|can not|failed to) be (?:verified|decrypted|parsed|read)",
 				"(?:could not|cannot|can not|can.?t|unable to|failed to) (?:decrypt|verify|parse|open|read|decode)[ -~]{0,60}(?:encrypted[_ ](?:content|reasoning)|thought[_ ]?signature)",
@@ -289,6 +297,23 @@ export const DATA: RuleData = {
 				"not authenticated",
 				"(?:please|must) (?:re-?)?(?:log ?in|sign ?in|authenticate|re-?authorize)(?![a-z0-9_])",
 				"login (?:required|expired)",
+				"[a-z0-9]{1,40}_(?:api_?key|token|secret|key|credentials?)[`\"'\\\\]{0,4},? (?:env(?:ironment)? var(?:iable)? )?(?:is |are |was |has )?(?:not set|not been set|missing|required|empty|undefined|unset|not configured|not found|not defined|not provided)",
+				"(?:api[ _-]?keys?|credentials?|access tokens?|auth(?:entication)?|oauth)[`\"'\\\\]{0,4} (?:is |are |was |were |has |have )?(?:not set|not been set|not configured|unset|undefined|not present)",
+				"(?:unable|failed) to (?:locate|find|load|resolve|obtain|refresh|get) (?:the |any |valid |aws |default |application |access |oauth )?(?:credentials?|api[ _-]?key|access token|refresh token|token)(?![a-z0-9_])",
+				"re-?authenticat(?:ion|e)(?![a-z0-9_])[ -~]{0,40}(?:needed|required|necessary|login)",
+				"(?:run|use|execute) [`\"'\\\\]{0,4}(?:gcloud auth|aws sso login|az login|codex login|claude login|gh auth|copilot login|[a-z-]{1,20} auth login)",
+				"refresh[_ ]token[_ ](?:reused|revoked|expired|invalid|was already used|has already been used|invalidated)",
+				"refresh token (?:was|has been|is) (?:already |been )?(?:used|reused|revoked|expired|invalid)",
+				"application[_ ]default[_ ]credentials",
+				"unauthenticated (?:request|user|call)",
+				"authentication (?:error|credentials)",
+				"(?:session|login|sign-?in) (?:has |is |was )?(?:expired|invalid|revoked)",
+				"(?<![a-z0-9_])not (?:logged|signed) in(?![a-z0-9_])",
+				"(?:token|account|key|credential|cookie|channel)s? ?pool (?:is |was )?(?:empty|exhausted of|not configured)",
+				"(?<![a-z0-9_])no (?:valid |usable |enabled |active )?(?:accounts?|tokens?|api[ _-]?keys?|credentials?|cookies?|auth(?:entication)?|oauth) (?:is |are |was |were |have been |has been )?(?:configured|added|registered|set up|defined|provided|stored|on file|logged in)",
+				"\\(total=0(?![a-z0-9_])",
+				"(?:账号|帐号|令牌|密钥|渠道|供应商)池?(?:为空|未配置|未设置)",
+				"未配置[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,4}(?:密钥|令牌|账号|api|key)",
 				"invalidsignatureexception",
 				"signaturedoesnotmatch",
 				"request signature we calculated does not match",
@@ -319,7 +344,16 @@ export const DATA: RuleData = {
 				"accessdenied(?:exception|error)?(?![a-z0-9_])",
 				"access_denied",
 				"(?:does not|do not|doesn.?t|don.?t) have (?:sufficient |the required |required |the necessary |necessary )?(?:permission|access|authorization|the right)",
-				"(?<![a-z0-9_])not (?:authorized|permitted|entitled)(?![a-z0-9_])",
+				"(?<![a-z0-9_])not (?:authorized|entitled)(?![a-z0-9_])",
+				"(?<![a-z0-9_])not permitted (?:to|for|by)(?![a-z0-9_])",
+				"(?:operation|action|access|usage|use|request|method) (?:is |was )?not permitted",
+				"access_terminated",
+				"(?:access|plan|membership|contract) (?:to [a-z ]{1,40} )?(?:has been |was |is |been )?(?:terminated|revoked|suspended)",
+				"authorization failed",
+				"(?:client|app|application|cli|user.?agent|version)[`\"'\\\\]{0,4}(?: version)?(?: [0-9][0-9a-z.-]{0,20})? (?:is |are )?(?:not allowed|too old|outdated|no longer supported|deprecated|unsupported|blocked)",
+				"(?:please |must |need to )(?:update|upgrade) (?:your |the )?(?:client|app|application|cli|claude code|codex|extension|plugin|to (?:the )?(?:latest|newest|version))",
+				"(?:minimum|required) (?:client |supported )?version",
+				"(?:violation|breach) of (?:our |the )?terms",
 				"insufficient[_ ](?:permission|scope|privilege|access)",
 				"no permission",
 				"not allowed to (?:access|use|sample|call|request|perform|view)",
@@ -346,6 +380,18 @@ export const DATA: RuleData = {
 			],
 			"patterns": [
 				"model_?not_?found",
+				"unknown[_ ](?:llm[_ ]|api[_ ]|model[_ ]|upstream[_ ])?provider",
+				"provider[`\"'\\\\]{0,4}:? (?:[`\"'\\\\]?[a-z0-9_.-]{1,40}[`\"'\\\\]? )?(?:config(?:uration)? )?(?:is |was |does |has )?(?:not (?:found|configured|provided|registered|supported|exist|been configured|set up|enabled)|unknown|disabled)(?![a-z0-9_])",
+				"(?<![a-z0-9_])no (?:llm |api |model |such )?provider (?:is |was |has been )?(?:registered|configured|found|set|available for|supports?|for|matches|named)(?![a-z0-9_])",
+				"convert_request_failed",
+				"未配置(?:供应商|渠道|模型|上游)",
+				"pricing restriction",
+				"not supported by any(?![a-z0-9_])",
+				"not in (?:the )?(?:list of )?(?:allowed|supported|available) models?",
+				"model[`\"'\\\\]{0,4} [ -~]{0,80}(?:is|was) not (?:a valid|an available|enabled|allowed|mapped|configured)",
+				"(?:requested|this|the) model (?:\\([ -~]{1,80}\\) )?(?:is |was )?not (?:available|enabled|accessible|deployed|allowed)",
+				"(?:no|without an?) (?:route|deployment|mapping|channel|backend|upstream|endpoint)s? (?:is |are |was |were )?(?:configured|defined|registered|found|available)? ?for (?:this |the |requested )?model(?![a-z0-9_])",
+				"鏃犲彲鐢ㄦ笭閬",
 				"model_not_supported",
 				"(?:not|n.?t) support (?:this |the )?model",
 				"model_not_available",
@@ -398,12 +444,30 @@ export const DATA: RuleData = {
 				"suspicious activity",
 				"new_sensitive",
 				"sensitive[_ ]words?",
-				"stop_?reason:? ?[`\"'\\\\]{0,4}refusal",
+				"stop[_ ]?reason:? ?[`\"'\\\\]{0,4}(?:refusal|sensitive|safety|content_filter(?:ed)?|guardrail_intervened|prohibited_content|blocklist|recitation)(?![a-z0-9_])",
 				"guardrail (?:intervened|blocked)",
 				"内容(?:安全|审核|违规|过滤)",
 				"(?:敏感|违规|不当)(?:内容|信息|词)"
 			],
 			"why": "the provider refuses the content; the same content is refused again"
+		},
+		{
+			"id": "certificate",
+			"decision": "stop",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"self[- ]signed certificate",
+				"certificate (?:has expired|is not yet valid|has been revoked|is revoked|verify failed|verification failed|signed by unknown authority|(?:is )?not trusted|is invalid|is not valid for)",
+				"unable to (?:verify the first|get (?:local )?issuer) certificate",
+				"does not match certificate",
+				"(?<![a-z0-9_])err_tls_cert_altname_invalid",
+				"(?<![a-z0-9_])(?:cert_has_expired|depth_zero_self_signed_cert|self_signed_cert_in_chain|unable_to_verify_leaf_signature|unable_to_get_issuer_cert(?:_locally)?)(?![a-z0-9_])",
+				"(?<![a-z0-9_])x509: certificate",
+				"net::err_cert_"
+			],
+			"why": "the server's certificate is self-signed, expired or another's; a retry meets the same one"
 		},
 		{
 			"id": "plan-limit-known-to-pi",
@@ -420,12 +484,23 @@ export const DATA: RuleData = {
 				"insufficient_quota",
 				"out of budget",
 				"quota exceeded",
-				"billing",
 				"subscription_sharing_usage_limit_exceeded",
 				"subscription_sharing_workplace_individual_usage_limit_exceeded",
 				"\"code\"\\s*:\\s*\"?1308(?![0-9])"
 			],
 			"why": "subscription, quota or billing is used up; hours or a payment bring it back, not seconds"
+		},
+		{
+			"id": "billing",
+			"decision": "stop",
+			"when": [
+				"no-status",
+				"4xx"
+			],
+			"patterns": [
+				"(?:^|[ \\t\\n\"'(\\[{.,:;/_`>])billing(?:$|[ \\t\\n\"')\\]}.,:;/_?!`<])"
+			],
+			"why": "a payment is due; the name of a header that is echoed back is no such word"
 		},
 		{
 			"id": "codex-usage-limit",
@@ -462,6 +537,10 @@ export const DATA: RuleData = {
 				"set ?limit ?exceeded",
 				"reached the set [a-z ]{0,20}limit",
 				"free-models-per-(?:day|month)",
+				"(?<![a-z0-9_])free (?:usage|tier|quota|plan|requests?|limit|trial|byok|credits?)[ -~]{0,40}(?:exceeded|exhausted|reached|used up|expired|ended|is over|has been used)",
+				"(?:request|usage|message|token)s? (?:cap|allowance) (?:exceeded|reached|used up)",
+				"(?:session|daily|weekly|monthly|hourly) usage limit",
+				"grace_daily_limit",
 				"perday",
 				"requests? per day \\(rpd\\)",
 				"(?:spend|spending) (?:limit|cap)(?![a-z0-9_])",
@@ -475,8 +554,6 @@ export const DATA: RuleData = {
 				"fair[ -]use",
 				"subscription (?:has |is |was )?(?:been )?(?:expired|ended|inactive|cancell?ed|required|not active)",
 				"no (?:active|valid) (?:subscription|plan|package)",
-				"(?:upgrade|change) your (?:plan|subscription|tier)",
-				"upgrade to (?:a )?(?:pro|plus|max|paid|premium|team|higher)",
 				"(?:not (?:included|available) (?:in|on|with|for|under)|does not include|not covered by) your (?:current )?(?:plan|subscription|tier|package)",
 				"\"code\\\\?\"\\s*:\\s*\\\\?\"?(?:1113|1304|1308|1309|1310|1311)(?![0-9])",
 				"(?:配额|额度|限额|积分|点数)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,12}(?:用尽|耗尽|用完|不足)",
@@ -500,13 +577,8 @@ export const DATA: RuleData = {
 				"balance (?:is )?(?:too low|insufficient|not enough|exhausted)",
 				"(?:not enough|out of|no|requires? more|insufficient|exhausted (?:your |all )?|used (?:up )?(?:all )?your|run out of|ran out of) credits?(?![a-z0-9_])",
 				"credits? (?:have been |has been |are |is |were )?(?:exhausted|depleted|used up|expired|required)",
-				"(?:add|purchase|buy) (?:more |paid |additional |extra )?(?:credits?|points)(?![a-z0-9_])",
 				"(?:depleted|exhausted|exceeded|used(?: up)?) (?:all )?(?:of )?your [a-z ]{0,30}(?:credits|points|balance|allowance)(?![a-z0-9_])",
 				"creditserror",
-				"(?:no|add a) payment method",
-				"(?<![a-z0-9_])top[ -]up(?![a-z0-9_])",
-				"recharge (?:your|the)(?![a-z0-9_])",
-				"please (?:top[ -]?up|recharge|add funds)",
 				"payment[_ ]required",
 				"payment (?:method )?(?:is )?(?:required|failed|declined|overdue)",
 				"arrear(?:s|age)",
@@ -546,6 +618,27 @@ export const DATA: RuleData = {
 			"why": "a quota is used up; where the server names a wait of a minute or less, it is a rate limit after all"
 		},
 		{
+			"id": "plan-advertised",
+			"decision": "stop",
+			"when": [
+				"no-status",
+				"4xx",
+				"5xx"
+			],
+			"patterns": [
+				"(?:upgrade|change) your (?:plan|subscription|tier)",
+				"upgrade (?:to (?:a )?|for )(?:pro|plus|max|paid|premium|team|higher)",
+				"subscribe to (?:go|pro|plus|max|continue|keep|unlock|a plan|[a-z]{1,12} (?:plan|pro|plus))(?![a-z0-9_])",
+				"(?:add|purchase|buy) (?:more |paid |additional |extra )?(?:credits?|points)(?![a-z0-9_])",
+				"(?:no|add a) payment method",
+				"(?<![a-z0-9_])top[ -]up(?![a-z0-9_])",
+				"recharge (?:your|the)(?![a-z0-9_])",
+				"please (?:top[ -]?up|recharge|add funds)",
+				"contact (?:us|sales|support|an admin|your admin|your administrator)[a-z ]{0,20} to (?:increase|raise|upgrade|extend)"
+			],
+			"why": "who sells a larger plan here says that this one is used up; beside a wait of a minute or less it is advertising"
+		},
+		{
 			"id": "short-wait",
 			"decision": "wait",
 			"when": [
@@ -556,6 +649,9 @@ export const DATA: RuleData = {
 				"(?:retry|again|wait)(?: again)?(?: in| after| for)?(?: about| approximately)? ~?60(?:\\.0{1,20})? ?(?:s|sec|secs|second|seconds)(?![a-z0-9_])",
 				"(?:retry|again|wait)(?: again)?(?: in| after| for)?(?: about| approximately)? ~?[0-9]{1,4}(?:\\.[0-9]{1,20})? ?(?:ms|millis|milliseconds?)(?![a-z0-9_])",
 				"(?:retry|again|wait)(?: again)?(?: in| after| for)?(?: about| approximately)? (?:1|one|a) ?minute(?![a-z0-9_])",
+				"(?:available|back|ready|resume|reset|resets|resetting|unblocked|continue)[a-z ]{0,20} (?:in|after|within)(?: about| approximately)? ~?(?:[0-9]|[1-5][0-9])(?:\\.[0-9]{1,20})? ?(?:s|sec|secs|second|seconds)(?![a-z0-9_])",
+				"(?:等待|请在|约) ?(?:[0-9]|[1-5][0-9]) ?秒",
+				"(?:^|[^\\0-\\x7f]|[ ,.:;(])(?:[0-9]|[1-5][0-9]) ?秒(?:钟)?(?:之)?后",
 				"retry[_ -]?(?:delay|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}(?:[0-9]|[1-5][0-9])(?:\\.[0-9]{1,20})?(?:s|[\\\\\",}\\n ]|$)",
 				"retry[_ -]?(?:delay|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}60(?:\\.0{1,20})?(?:s|[\\\\\",}\\n ]|$)"
 			],
@@ -606,6 +702,8 @@ export const DATA: RuleData = {
 				"(?:is|are) not supported (?:with|by|for|in|on|when|together|at)(?![a-z0-9_])",
 				"not supported (?:with|by|for|in) (?:this|the) model",
 				"(?:does not|doesn.?t) support(?![a-z0-9_])",
+				"extra inputs are not permitted",
+				"is not (?:a )?supported (?:parameter|value|option|content type|type)",
 				"(?<![a-z0-9_])messages\\.[0-9]{1,6}\\.(?:content|role)(?![a-z0-9_])",
 				"invalid_value",
 				"invalid_parameter_error",
@@ -628,10 +726,6 @@ export const DATA: RuleData = {
 				"field required",
 				"required field",
 				"missing required",
-				"(?:is|are) required(?![a-z0-9_])",
-				"must (?:be|have|not|contain|match|start|end|provide|specify|include|alternate|follow)(?![a-z0-9_])",
-				"should (?:be|match|have)(?![a-z0-9_])",
-				"may not(?![a-z0-9_])",
 				"(?:invalid|malformed|bad|incorrect) (?:json|type|value|argument|parameter|input|field|schema|format|image|base64|url|role|message|tool|function|enum|property|payload|request body|header)",
 				"invalid_(?:type|argument|json|schema|image|base64|function|tool|request_body|enum)",
 				"invalidparameter",
@@ -644,19 +738,71 @@ export const DATA: RuleData = {
 				"could not parse (?:your|the) (?:request|json|body)",
 				"failed to (?:parse|deserialize|decode) (?:the )?(?:request|json|body)",
 				"schema (?:is invalid|mismatch|validation)",
-				"(?:greater|less|larger|smaller) than(?![a-z0-9_])",
-				"out of range",
-				"(?:too (?:long|large|many|big|small)|exceeds?) [ -~]{0,40}(?:maximum|limit|max)(?![a-z0-9_])",
-				"limit is [0-9]",
 				"unexpected role",
 				"tool_use[`\"'\\\\]{0,4} (?:ids?|blocks?) (?:were|was|must|without)",
 				"no (?:tool|function) (?:call|output) found",
 				"unprocessable entity",
-				"method not allowed",
 				"invalid url",
 				"failed to parse url"
 			],
 			"why": "the provider cannot read the request as it is; it will read the same one the same way"
+		},
+		{
+			"id": "request-rule-named",
+			"decision": "stop",
+			"when": [
+				400,
+				404,
+				413,
+				422
+			],
+			"patterns": [
+				"(?:is|are) required(?![a-z0-9_])",
+				"must (?:be|have|not|contain|match|start|end|provide|specify|include|alternate|follow)(?![a-z0-9_])",
+				"should (?:be|match|have)(?![a-z0-9_])",
+				"may not(?![a-z0-9_])",
+				"(?:greater|less|larger|smaller) than(?![a-z0-9_])",
+				"out of range",
+				"(?:too (?:long|large|many|big|small)|exceeds?) [ -~]{0,40}(?:maximum|limit|max)(?![a-z0-9_])",
+				"limit is [0-9]",
+				"method not allowed",
+				"(?:missing|invalid|unknown|unexpected|unsupported) (?:or (?:missing|invalid) )?[`\"'\\\\]",
+				"not allowed(?![a-z0-9_])"
+			],
+			"why": "the answer names what a request must be or may not hold; without a status such words also stand in passing"
+		},
+		{
+			"id": "wrapped-invalid-request",
+			"decision": "stop",
+			"when": [
+				400
+			],
+			"patterns": [
+				"\\[invalid_request(?:_error)?\\][: ]{0,2}(?:[!-@\\[-`a-hj-z]|i[a-mo-z]|in[a-uw-z]|invalid [a-tv-z]|$)",
+				"(?:provider.?returned.?(?:an.?)?error|upstream.?request.?failed|failed to get (?:a )?response)[ -~]{0,200}(?:\\\\\"type\\\\\": ?\\\\\"invalid_request_error|invalid_argument|\\\\\"code\\\\\": ?40[0-4](?![a-z0-9_])|.code.: ?40[0-4](?![a-z0-9_])|(?<![a-z0-9_])40[0-4] bad request|validationexception)"
+			],
+			"why": "the wrapper says that its upstream failed; the upstream says that the request is wrong"
+		},
+		{
+			"id": "chat-template",
+			"decision": "stop",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"--jinja(?![a-z0-9_])",
+				"(?<![a-z0-9_])jinja2?(?![a-z0-9_])",
+				"\\{%-? ?[a-z]",
+				"chat[_ ]?template",
+				"template(?:[_ ](?:syntax|render(?:ing)?))?[_ ]?error",
+				"(?<![a-z0-9_])at row [0-9]{1,6}, column [0-9]{1,6}",
+				"(?:failed|unable) to (?:generate|compile|build|parse|convert) (?:a |the )?(?:parser|grammar|tools?|tool calls?|tool schema|json schema|openai tool calls?)(?![a-z0-9_])",
+				"json schema conversion failed",
+				"failed to parse grammar",
+				"tools? (?:param|parameter|calling|use|call|support)s?[`\"'\\\\]{0,4} (?:requires?|is disabled|is not enabled|not enabled)",
+				"requires --?[a-z]"
+			],
+			"why": "the server cannot put this history or these tools into the model's template; the same request fails the same way"
 		},
 		{
 			"id": "overloaded",
@@ -752,7 +898,7 @@ export const DATA: RuleData = {
 			"patterns": [
 				"this request is not supported[.!]?(?:[ \\n,;()\\[\\]]|\\(request id: [a-z0-9_.-]{1,128}\\)){0,40}(?:[`\"'\\\\]|[^\\0-\\x7f]|$|(?:type|code)[=:])"
 			],
-			"why": "the identical request succeeds when sent again: 7 of 9 on a long session with a large cached context; whoever says more names a parameter"
+			"why": "after this refusal and no more, the next attempt with the same provider and model succeeded 7 of 9 times, at gaps of 13 s to 250 s, on one machine with one relay; longer texts name a parameter"
 		},
 		{
 			"id": "relay-upload-request",
@@ -777,6 +923,38 @@ export const DATA: RuleData = {
 				"failed to get (?:a )?response from (?:the )?(?:provider|upstream)"
 			],
 			"why": "the gateway got nothing from its provider; another attempt may"
+		},
+		{
+			"id": "relay-transport-fault",
+			"decision": "retry",
+			"when": [
+				400
+			],
+			"patterns": [
+				"(?:connection refused|connection reset by peer|connection timed out|no route to host|network is unreachable|i/o timeout|operation timed out|broken pipe|host is down)[: (]{1,3}[a-z0-9_.\\n-]{0,120}/?\\[?[0-9a-f.:]{2,45}\\]?:[0-9]{2,5}(?![a-z0-9_])",
+				"(?<![a-z0-9_])(?:dial|read|write) (?:tcp|udp)[46]? [a-z0-9_.:>\\[\\]-]{3,180}: (?:connect: |read: |write: )?(?:connection|i/o|broken|no route|network|use of closed|operation|host|cannot assign)",
+				"(?<![a-z0-9_])dial (?:tcp|udp)[46]?: lookup [!-~]{1,128}(?: on [!-~]{1,64})?: ",
+				"(?<![a-z0-9_])(?:get|post|put) [`\"'\\\\]{1,3}https?://[!-~]{1,200}: (?:[a-z/ ]{1,40}: )?(?:unexpected )?(?:eof|dial|read|write|net/http|http2|context deadline|tls)(?![a-z0-9_])",
+				"(?<![a-z0-9_])(?:connect|read|write|bind) (?:ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|EADDRNOTAVAIL) \\[?[0-9a-f.:]{3,45}",
+				"(?<![a-z0-9_])getaddrinfo (?:ENOTFOUND|EAI_AGAIN) [!-~]",
+				"(?<![a-z0-9_])upstream connect error or disconnect/reset before headers",
+				"(?<![a-z0-9_])(?:message|error|detail|msg)[`\"'\\\\]{1,3} ?: ?[`\"'\\\\]{1,3}(?:unexpected eof|eof|connection reset by peer|connection refused|broken pipe|socket hang up|fetch failed|read ECONNRESET|write EPIPE|connection error|i/o timeout|context deadline exceeded|context canceled|stream error|transport is closing|terminated)[.!]?(?: \\(request id[ -~]{1,80}\\))?[`\"'\\\\]",
+				"^400[: ]{1,2}(?:unexpected eof|eof|connection reset by peer|connection refused|broken pipe|socket hang up|fetch failed|read ECONNRESET|i/o timeout|context deadline exceeded)[.!]?$"
+			],
+			"why": "the operating system's own words, with an address or as the whole message: the relay's connection broke, not the request"
+		},
+		{
+			"id": "provider-fault-as-400",
+			"decision": "retry",
+			"when": [
+				400
+			],
+			"patterns": [
+				":exception-type[`\"'\\\\]{1,3} ?: ?[`\"'\\\\]{1,3}(?:serviceunavailable|throttling|internalserver|modelstreamerror|modelnotready|modeltimeout)",
+				"(?<![a-z0-9_])message[`\"'\\\\]{1,3} ?: ?[`\"'\\\\]{1,3}invalid request data[.]?[`\"'\\\\]",
+				"encountered an? (?:internal |unexpected )?server error"
+			],
+			"why": "the provider's own fault under a 400: the event names another, or the same request passed when sent again"
 		},
 		{
 			"id": "failed-dependency",
@@ -805,13 +983,22 @@ export const DATA: RuleData = {
 				"rate[_ -]?limited",
 				"rate (?:is )?exceeded",
 				"(?:exceed(?:s|ed)?|reached|hit) (?:the |your |its )?(?:[a-z]{1,20} )?rate limit",
-				"(?:requests?|tokens?) per (?:second|minute)",
+				"(?:requests?|tokens?)[ -]per[ -](?:second|minute)",
+				"(?<![a-z0-9_])[rt]p[ms](?![a-z0-9_]) (?:limit|quota|rate|exceeded|reached)",
+				"(?:limit|exceeded|reached|over)[ -~]{0,20}(?<![a-z0-9_])[rt]p[ms](?![a-z0-9_])",
+				"(?:limiting|throttling) (?:your |the )?(?:requests|traffic|calls)",
+				"(?:request|call|message) (?:rate|frequency) (?:is )?(?:too|exceed)",
+				"reduce (?:the |your )?(?:frequency|rate|concurrency)",
 				"sending requests too (?:quickly|fast)",
 				"slow down",
 				"too many (?:concurrent|parallel|pending) ",
 				"concurren(?:cy|t)(?: [a-z]{1,20}){0,2} (?:limit|exceeded|reached)",
 				"request rate (?:is )?(?:too high|increased)",
 				"请求(?:过于|太)?频繁",
+				"(?:请求|任务|对话|会话|生成)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,6}(?:进行中|正在进行|处理中|未完成)",
+				"(?:人数|用户|请求|并发)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,4}(?:过多|太多|较多|已满)",
+				"(?:排队|队列)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,8}(?:中|等待|已满|超时|过长|人数)",
+				"正在排队",
 				"(?:触发|达到)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,8}(?:限流|速率限制|频率限制)",
 				"速率(?:限制|超)",
 				"并发(?:数)?[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,8}(?:超|过高|上限|限制)"
@@ -841,6 +1028,9 @@ export const DATA: RuleData = {
 				"account is (?:temporarily )?(?:unavailable|busy|cooling)",
 				"accounts? (?:are |is )?(?:all )?(?:cooling|in cooldown|exhausted|busy)",
 				"endpoint is unavailable",
+				"(?:is |are )?(?:currently |temporarily )?unable to process (?:your|the|this) request",
+				"(?:request |waiting |job |task )?queue (?:is |was |limit )?(?:full|exceeded|overloaded|timeout)",
+				"(?:waiting|still|currently) in (?:the )?queue",
 				"负载[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,8}(?:饱和|过高|较高|过大)",
 				"(?:服务|系统|服务器|模型|当前)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,8}(?:繁忙|过载|拥挤)",
 				"访问量(?:过大|较大|太大)",
@@ -987,7 +1177,12 @@ export const DATA: RuleData = {
 				"(?:empty|no|truncated|incomplete|garbled) (?:response|stream|reply|body|completion)(?: body| received| from| stream| content| was)?(?:[ .:]|$)",
 				"received no (?:response|data|chunks|events)",
 				"response (?:ended|was cut|cut off|truncated|is empty|was empty|was not valid json)",
-				"unterminated string in json",
+				"(?:in|after) json at position [0-9]",
+				"end of json input",
+				"json parse error: (?:un|expected)",
+				"(?<![a-z0-9_])expecting (?:value|property name|[`\"'\\\\]{1,3}[,:][`\"'\\\\]{1,3} delimiter)[ -~]{0,40}: line [0-9]",
+				"(?:extra data|unterminated string starting at): line [0-9]",
+				"unexpected token [^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{1,80} is not valid json",
 				"rst_stream",
 				"refused_stream",
 				"goaway",
