@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import { long } from "./survival/long.ts";
 import { fittingSeconds, HARSHNESS, Timeline } from "./survival/model.ts";
 import { figure, readme, recorded } from "./survival/render.ts";
 import { patchedCopy, play } from "./survival/session.ts";
@@ -50,13 +51,27 @@ describe("a short run", { concurrency: 2 }, () => {
 		});
 
 	it("the patched pi retries the transient refusal by itself", async () => {
-		const { dir, remove } = patchedCopy();
+		const { dir, remove } = await patchedCopy();
 		try {
 			const result = await play({ relay: "middle", settings: "default", seed: 1, arm: "patched", patched: dir });
 			assert.equal(result.lost, 0, JSON.stringify(result));
 			assert.equal(result.waited, result.announced);
 		} finally {
 			remove();
+		}
+	});
+});
+
+describe("a long session with the extension", () => {
+	it("other models, relays and thinking levels, forks and reloads: no turn is lost, few requests are refused", async () => {
+		const { lost, refused, worst, switches } = await long({ turns: 30, seed: 2, every: 10 });
+		assert.deepEqual(lost, []);
+		assert.ok(switches > 3, "accounts did switch");
+		assert.ok(worst > 0 && worst <= 4, `${worst} refused in one turn`);
+		for (const [where, rules] of Object.entries(refused)) {
+			assert.ok(!where.startsWith("direct"), `${where} refused`);
+			const count = Object.values(rules).reduce((sum, one) => sum + one, 0);
+			assert.ok(count <= 3, `${where} refused ${JSON.stringify(rules)}`);
 		}
 	});
 });

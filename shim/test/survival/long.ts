@@ -9,7 +9,7 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Pi, SHIM } from "../pi.ts";
-import { startPool } from "../pool/pool.ts";
+import { type Rules, startPool } from "../pool/pool.ts";
 import { Random } from "../random.ts";
 import { RELEASE } from "./session.ts";
 
@@ -22,7 +22,10 @@ export interface LongPlan {
 	/** Models of the relays that the session moves between. */
 	models?: string[];
 	extensions?: string[];
-	wrap?: "random" | "new-api" | "masked";
+	/** Rules of the relays that differ from the usual ones here. */
+	rules?: Partial<Rules>;
+	/** One request in so many is the first of another account; 40 if absent. */
+	every?: number;
 }
 
 export interface LongResult {
@@ -43,9 +46,9 @@ export async function long(plan: LongPlan): Promise<LongResult> {
 	const pool = await startPool({
 		seed: plan.seed,
 		accounts: 3,
-		rules: { alternation: false, wrap: plan.wrap ?? "random" },
+		rules: { alternation: false, wrap: "random", ...plan.rules },
 		interrupt: ({ endpoint }) => {
-			if (endpoint === "direct" || random.below(40) > 0) return undefined;
+			if (endpoint === "direct" || random.below(plan.every ?? 40) > 0) return undefined;
 			result.switches++;
 			pool.switchAccount(undefined, endpoint);
 			return undefined;

@@ -46,7 +46,7 @@ const sessions = whole("sessions", values.sessions);
 const seed = whole("seed", values.seed);
 const jobs = whole("jobs", values.jobs);
 
-const patched = arms.includes("patched") ? patchedCopy() : undefined;
+const patched = arms.includes("patched") ? await patchedCopy() : undefined;
 try {
 	for (const relay of relays)
 		for (const setting of settings) {

@@ -1,9 +1,10 @@
 /** One session of a scripted user in a real pi, against a pool whose troubles follow the model. */
 
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { copyFileSync, cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { Pi, SHIM } from "../pi.ts";
 import { startPool } from "../pool/pool.ts";
 import { HARSHNESS, SPENT, Timeline } from "./model.ts";
@@ -156,8 +157,11 @@ function isAnswer(record: Record<string, unknown>): boolean {
 	return record.type === "message_end" && (record.message as { role?: string }).role === "assistant";
 }
 
-/** A copy of the release beside the original, patched by this project's own command, and how to remove it. */
-export function patchedCopy(): { dir: string; remove: () => void } {
+/**
+ * A copy of the release beside the original, patched by this project's own command, and how to remove it. Waits without
+ * holding up a pool of this process: the command may have to be built first.
+ */
+export async function patchedCopy(): Promise<{ dir: string; remove: () => void }> {
 	const packages = fileURLToPath(new URL("../node_modules", import.meta.url));
 	const source = join(packages, `pi-${RELEASE}`);
 	const dir = mkdtempSync(join(packages, "patched-"));
@@ -167,9 +171,7 @@ export function patchedCopy(): { dir: string; remove: () => void } {
 		copyFileSync(join(source, "package.json"), join(dir, "package.json"));
 		symlinkSync(join(source, "node_modules"), join(dir, "node_modules"));
 		const args = ["run", "--quiet", "--", "apply", "--pi", dir];
-		const options = { cwd: join(SHIM, ".."), encoding: "utf8" } as const;
-		const { status, stdout, stderr, error } = spawnSync(process.env.CARGO ?? "cargo", args, options);
-		if (status !== 0) throw new Error(`pi-retry-forced apply failed: ${error ?? stdout + stderr}`);
+		await promisify(execFile)(process.env.CARGO ?? "cargo", args, { cwd: join(SHIM, "..") });
 	} catch (error) {
 		remove();
 		throw error;
