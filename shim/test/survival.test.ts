@@ -50,6 +50,16 @@ describe("a short run", { concurrency: 2 }, () => {
 			for (const { waited, announced } of [alone, extension]) assert.equal(waited, announced);
 		});
 
+	it("a condition that nothing mends ends the session in each arm, and the extension retries it no more than pi", async () => {
+		let seed = 1000;
+		while (new Timeline(HARSHNESS.harsh, seed).permanentFrom > 120) seed++;
+		const plan = { relay: "harsh", settings: "default", seed } as const;
+		const [alone, extension] = [await play({ ...plan, arm: "alone" }), await play({ ...plan, arm: "extension" })];
+		for (const { permanent, finished } of [alone, extension])
+			assert.deepEqual([permanent, finished], [true, false]);
+		assert.ok(extension.inVain <= alone.inVain, JSON.stringify([alone, extension]));
+	});
+
 	it("the patched pi retries the transient refusal by itself", async () => {
 		const { dir, remove } = await patchedCopy();
 		try {
