@@ -3,9 +3,10 @@
  * variables over both. A file with anything wrong in it is reported and ignored as a whole.
  */
 
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { updateFile } from "./configfile.ts";
 
 export const MODES = ["auto", "always", "off"] as const;
 export type Mode = (typeof MODES)[number];
@@ -13,13 +14,34 @@ export type Mode = (typeof MODES)[number];
 export interface Config {
 	thinking: Mode;
 	compaction: boolean;
+	/** The longest wait of a server's that a retry is held for, in milliseconds. */
+	wait: number;
+	/** Whether retries that cannot help are stopped. */
+	stopUseless: boolean;
+	/** Whether answers without any content are tried again. */
+	empty: boolean;
 	proxyHosts: string[];
 	directHosts: string[];
 	retry: string[];
 	stop: string[];
 }
 
+/** What stands in a file. */
+type Written = Partial<Omit<Config, "wait">> & { wait?: string; projects?: string[] };
+
+const SWITCHES = ["compaction", "stopUseless", "empty"] as const;
 const LISTS = ["proxyHosts", "directHosts", "retry", "stop"] as const;
+/** No relay's word is worth more than this. */
+const LONGEST_WAIT = 60;
+
+function isSwitch(key: string): key is (typeof SWITCHES)[number] {
+	return (SWITCHES as readonly string[]).includes(key);
+}
+
+function parseWait(value: unknown): number | undefined {
+	const seconds = typeof value === "string" ? Number(/^(\d{1,2})s$/.exec(value)?.[1] ?? Number.NaN) : Number.NaN;
+	return seconds <= LONGEST_WAIT ? seconds * 1000 : undefined;
+}
 
 export function isMode(value: unknown): value is Mode {
 	return MODES.includes(value as Mode);
@@ -36,14 +58,16 @@ export function userFile(): string {
 	return join(agentDir(), "retry-forced.json");
 }
 
-/** A host with an optional port, as compared: lower case, no trailing dot, IPv6 in brackets. */
-function parseHost(entry: string): { hostname: string; port: string } | undefined {
+/** A host with an optional port, as compared: lower case, no trailing dot, IPv6 in brackets; `*.` names all below it. */
+function parseHost(entry: string): { hostname: string; port: string; below: boolean } | undefined {
 	try {
-		const text = entry.trim();
+		const below = entry.trim().startsWith("*.");
+		const text = entry.trim().slice(below ? 2 : 0);
+		if (text.includes("*")) return undefined;
 		const url = new URL(`http://${/^[^[\]]*:[^[\]]*:/.test(text) ? `[${text}]` : text}`);
 		if (url.pathname !== "/" || url.search || url.hash || url.username || url.password) return undefined;
 		// The URL parser drops port 80 as the default; here it was written on purpose.
-		return { hostname: url.hostname.replace(/\.$/, ""), port: /:0*80$/.test(text) ? "80" : url.port };
+		return { hostname: url.hostname.replace(/\.$/, ""), port: /:0*80$/.test(text) ? "80" : url.port, below };
 	} catch {
 		return undefined;
 	}
@@ -52,7 +76,8 @@ function parseHost(entry: string): { hostname: string; port: string } | undefine
 function names(entries: readonly string[], hostname: string, port: string): boolean {
 	return entries.some((entry) => {
 		const host = parseHost(entry);
-		return host?.hostname === hostname && (host.port === "" || host.port === port);
+		if (!host || (host.port !== "" && host.port !== port)) return false;
+		return host.below ? hostname.endsWith(`.${host.hostname}`) : host.hostname === hostname;
 	});
 }
 
@@ -66,6 +91,15 @@ function isLoopback(hostname: string): boolean {
 		hostname === "0.0.0.0" ||
 		/^\[(?:::1?|::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4})\]$/.test(hostname)
 	);
+}
+
+/** Whether this base URL leads to this machine. */
+export function isThisMachine(baseUrl: unknown): boolean {
+	try {
+		return isLoopback(new URL(String(baseUrl)).hostname.replace(/\.$/, ""));
+	} catch {
+		return false;
+	}
 }
 
 /** Whether this base URL is a relay's: anything but the vendors' own hosts and this machine, unless configured. */
@@ -88,9 +122,11 @@ function problemIn(value: unknown): string | undefined {
 	for (const [key, entry] of Object.entries(value)) {
 		if (key === "thinking") {
 			if (!isMode(entry)) return `"thinking" must be one of ${MODES.join(", ")}`;
-		} else if (key === "compaction") {
-			if (typeof entry !== "boolean") return '"compaction" must be true or false';
-		} else if ((LISTS as readonly string[]).includes(key)) {
+		} else if (isSwitch(key)) {
+			if (typeof entry !== "boolean") return `"${key}" must be true or false`;
+		} else if (key === "wait") {
+			if (parseWait(entry) === undefined) return `"wait" must be a text from "0s" to "${LONGEST_WAIT}s"`;
+		} else if (key === "projects" || (LISTS as readonly string[]).includes(key)) {
 			if (!Array.isArray(entry) || !entry.every((item) => typeof item === "string" && item.trim() !== ""))
 				return `"${key}" must be a list of non-empty texts`;
 			const wrong = key.endsWith("Hosts") ? entry.find((item) => !parseHost(item)) : undefined;
@@ -101,7 +137,7 @@ function problemIn(value: unknown): string | undefined {
 }
 
 /** Reads a file: undefined where there is none, a problem where it cannot be used. */
-function readFile(file: string): { value?: Partial<Config>; problem?: string } {
+function readFile(file: string): { value?: Written; problem?: string } {
 	let text: string;
 	try {
 		text = readFileSync(file, "utf8");
@@ -117,19 +153,62 @@ function readFile(file: string): { value?: Partial<Config>; problem?: string } {
 	}
 }
 
-/** Reads everything anew. `projectDir` only if the host calls the project trusted. */
+/** The keys of a project's file that it may not set: what makes more requests, or changes them, is the user's to say. */
+function tooBold(value: Written): string[] {
+	return Object.entries(value)
+		.filter(([key, entry]) => {
+			if (key === "thinking") return entry !== "off";
+			if (key === "wait") return false;
+			return isSwitch(key) ? entry : key !== "directHosts" && key !== "stop";
+		})
+		.map(([key]) => key);
+}
+
+/**
+ * Reads all of it again. `projectDir` only if the host calls the project trusted. A project's file can only make the
+ * extension more careful, unless the user's own file names the project; what it does is told either way.
+ */
 export function loadConfig(projectDir: string | undefined): { config: Config; problems: string[] } {
-	const config: Config = { thinking: "auto", compaction: true, proxyHosts: [], directHosts: [], retry: [], stop: [] };
+	const config: Config = {
+		thinking: "auto",
+		compaction: true,
+		wait: LONGEST_WAIT * 1000,
+		stopUseless: false,
+		empty: false,
+		proxyHosts: [],
+		directHosts: [],
+		retry: [],
+		stop: [],
+	};
 	const problems: string[] = [];
-	const files = [userFile()];
-	if (projectDir) files.push(join(projectDir, ".pi", "retry-forced.json"));
-	for (const file of files) {
+	const take = (value: Written) => {
+		config.thinking = value.thinking ?? config.thinking;
+		for (const name of SWITCHES) config[name] = value[name] ?? config[name];
+		for (const list of LISTS) config[list].push(...(value[list] ?? []));
+	};
+	const own = readFile(userFile());
+	if (own.problem) problems.push(`${own.problem}; the file is ignored`);
+	if (own.value) {
+		take(own.value);
+		config.wait = parseWait(own.value.wait) ?? config.wait;
+	}
+	if (projectDir) {
+		const file = join(projectDir, ".pi", "retry-forced.json");
 		const { value, problem } = readFile(file);
 		if (problem) problems.push(`${problem}; the file is ignored`);
-		if (!value) continue;
-		config.thinking = value.thinking ?? config.thinking;
-		config.compaction = value.compaction ?? config.compaction;
-		for (const list of LISTS) config[list].push(...(value[list] ?? []));
+		if (value && Object.keys(value).length > 0) {
+			const isNamed = own.value?.projects?.some((path) => resolve(agentDir(), path) === resolve(projectDir));
+			const refused = isNamed ? [] : tooBold(value);
+			const rest = Object.fromEntries(Object.entries(value).filter(([key]) => !refused.includes(key))) as Written;
+			take(rest);
+			const wait = parseWait(rest.wait);
+			if (wait !== undefined) config.wait = isNamed ? wait : Math.min(wait, config.wait);
+			if (Object.keys(rest).length > 0) problems.push(`${file} sets ${Object.keys(rest).join(", ")} here`);
+			if (refused.length > 0)
+				problems.push(
+					`${file} may not set ${refused.join(", ")}; ${userFile()} can allow it: "projects": ["${projectDir}"]`,
+				);
+		}
 	}
 	const mode = process.env.PI_RETRY_FORCED_THINKING?.trim().toLowerCase();
 	if (isMode(mode)) config.thinking = mode;
@@ -147,16 +226,18 @@ export function loadConfig(projectDir: string | undefined): { config: Config; pr
 	return { config, problems };
 }
 
-/** Adds a wording to the user's file. Throws with a message for the user if the file is not fit for it. */
-export function addWording(list: "retry" | "stop", wording: string): void {
+/** Adds an entry to a list of the user's file and takes it out of the opposite list. Throws with a message for the user. */
+export function addEntry(list: (typeof LISTS)[number], entry: string): void {
 	const file = userFile();
-	const { value = {}, problem } = readFile(file);
-	if (problem) throw new Error(problem);
-	const other = list === "retry" ? "stop" : "retry";
-	const without = (entries: string[] | undefined) => (entries ?? []).filter((entry) => entry !== wording);
-	const next: Partial<Config> = { ...value, [list]: [...without(value[list]), wording] };
-	if (value[other]) next[other] = without(value[other]);
-	const scratch = `${file}.${process.pid}.new`;
-	writeFileSync(scratch, `${JSON.stringify(next, null, "\t")}\n`);
-	renameSync(scratch, file);
+	const other = ({ retry: "stop", stop: "retry", proxyHosts: "directHosts", directHosts: "proxyHosts" } as const)[
+		list
+	];
+	updateFile(file, () => {
+		const { value = {}, problem } = readFile(file);
+		if (problem) throw new Error(problem);
+		const without = (entries: string[] | undefined) => (entries ?? []).filter((known) => known !== entry);
+		const next: Written = { ...value, [list]: [...without(value[list]), entry] };
+		if (value[other]) next[other] = without(value[other]);
+		return `${JSON.stringify(next, null, "\t")}\n`;
+	});
 }

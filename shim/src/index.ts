@@ -5,16 +5,10 @@
  */
 
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { addWording, isMode, MODES, userFile } from "./config.ts";
+import { addEntry, isMode, MODES, userFile } from "./config.ts";
 import type { FailedMessage } from "./host.ts";
 import { Shim } from "./shim.ts";
-
-/** The part of an error text, its ids cut out, that says what failed: the longest stretch of its message. */
-export function wordingOf(text: string): string {
-	const message = /"message"\s*:\s*"((?:[^"\\]|\\.)+)"/s.exec(text)?.[1];
-	const parts = (message ?? text.replace(/^[^{"\n]{0,60}?\b[45]\d\d\b[):,]*\s*/, "")).split("\n");
-	return parts.reduce((longest, part) => (part.trim().length > longest.length ? part.trim() : longest), "");
-}
+import { entryOf, refusal, wordingOf } from "./wording.ts";
 
 function completions(words: readonly string[]) {
 	return (prefix: string) => {
@@ -54,7 +48,12 @@ export default function retryForced(pi: ExtensionAPI): void {
 		return quietly(() => {
 			const message = event.message as unknown as FailedMessage;
 			if (message.role !== "assistant") return undefined;
-			if (message.stopReason !== "error") return shim.repair.endTurn() as undefined;
+			if (message.stopReason !== "error") {
+				const ended = shim.ended(message, ctx);
+				return ended instanceof Promise
+					? ended.then((failed) => failed && { message: failed as never })
+					: undefined;
+			}
 			if (typeof message.errorMessage !== "string" || message.errorMessage === "") return undefined;
 			const loading = shim.load();
 			const answer = () => {
@@ -73,7 +72,7 @@ export default function retryForced(pi: ExtensionAPI): void {
 	pi.on("turn_start", () => {
 		// A compaction never reaches into a turn; should its end have gone unseen, this is the last moment.
 		endCompaction();
-		void quietly(() => shim.repair.startTurn());
+		void quietly(() => shim.startTurn());
 	});
 
 	pi.registerCommand("thinking-sig", {
@@ -89,14 +88,16 @@ export default function retryForced(pi: ExtensionAPI): void {
 	});
 
 	pi.registerCommand("retry-forced", {
-		description: "What was made retryable in this session; add-last retry|stop keeps the last failure's wording",
-		getArgumentCompletions: completions(["add-last retry", "add-last stop"]),
+		description:
+			"What was made retryable, and did it help; add-last retry|stop keeps a wording, relay an endpoint on this machine",
+		getArgumentCompletions: completions(["add-last retry", "add-last stop", "relay"]),
 		handler: async (args, ctx) => {
 			const words = args.trim().split(/\s+/);
 			if (words[0] === "") return ctx.ui.notify(await fullReport(shim, ctx), "info");
 			if (words.length === 2 && words[0] === "add-last" && (words[1] === "retry" || words[1] === "stop"))
 				return addLast(shim, words[1], ctx);
-			ctx.ui.notify("retry-forced: no argument for the report, or add-last retry, or add-last stop", "error");
+			if (words.length === 1 && words[0] === "relay") return treatAsRelay(shim, ctx);
+			ctx.ui.notify("retry-forced: no argument for the report, or add-last retry, add-last stop, relay", "error");
 		},
 	});
 }
@@ -113,7 +114,9 @@ async function fullReport(shim: Shim, ctx: ExtensionContext): Promise<string> {
 	await shim.load();
 	const baseUrl = ctx.model?.baseUrl;
 	const lines = [`retry-forced: ${shim.report.lines().join("\n")}`, "", thinkingState(shim, ctx)];
-	lines.push(`endpoint: ${baseUrl ?? "none"}${shim.isProxied(baseUrl) ? "" : " (no relay: left alone)"}`);
+	lines.push(
+		`endpoint: ${baseUrl ?? "none"}${shim.isProxied(baseUrl) ? "" : " (no relay: left alone; /retry-forced relay changes that)"}`,
+	);
 	if (shim.host.learned)
 		lines.push(
 			"This pi decides by status itself: unless signatures are rejected here, you can remove pi-retry-forced.",
@@ -124,17 +127,34 @@ async function fullReport(shim: Shim, ctx: ExtensionContext): Promise<string> {
 async function addLast(shim: Shim, list: "retry" | "stop", ctx: ExtensionCommandContext): Promise<void> {
 	const { cutRequestIds } = await import("./engine.ts");
 	const { last } = shim.report;
-	const wording = last === undefined ? "" : wordingOf(cutRequestIds(last));
-	if (wording.length < 8) {
-		const why =
-			last === undefined ? "no failed turn in this session" : "its text is too short to tell it from others";
+	const wording = last === undefined ? "" : wordingOf(cutRequestIds(last.text));
+	const why = last === undefined ? "no failed turn in this session" : refusal(last.text, wording);
+	if (last === undefined || why !== undefined) {
 		ctx.ui.notify(`retry-forced: nothing added: ${why}`, "warning");
 		return;
 	}
+	change(shim, list, entryOf(wording, last.status), ctx);
+}
+
+/** From now on the endpoint of this machine that failed, or else the selected model's, is treated as a relay. */
+function treatAsRelay(shim: Shim, ctx: ExtensionCommandContext): void {
+	const baseUrl = shim.leftAlone ?? ctx.model?.baseUrl;
+	if (!baseUrl || !URL.canParse(baseUrl)) {
+		ctx.ui.notify("retry-forced: nothing added: no model with an endpoint is selected", "warning");
+	} else if (shim.isProxied(baseUrl)) {
+		ctx.ui.notify(`retry-forced: ${new URL(baseUrl).host} is treated as a relay already`, "info");
+	} else {
+		change(shim, "proxyHosts", new URL(baseUrl).host, ctx);
+		if (!shim.isProxied(baseUrl))
+			ctx.ui.notify("retry-forced: it is still left alone: directHosts or the environment says so", "warning");
+	}
+}
+
+function change(shim: Shim, list: "retry" | "stop" | "proxyHosts", entry: string, ctx: ExtensionCommandContext): void {
 	try {
-		addWording(list, wording);
+		addEntry(list, entry);
 		shim.reload(ctx);
-		ctx.ui.notify(`retry-forced: added to "${list}" in ${userFile()}: ${wording}`, "info");
+		ctx.ui.notify(`retry-forced: added to "${list}" in ${userFile()}: ${entry}`, "info");
 	} catch (error) {
 		ctx.ui.notify(`retry-forced: nothing added: ${error instanceof Error ? error.message : error}`, "error");
 	}

@@ -4,13 +4,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { CompactionGuard } from "./compaction.ts";
-import { agentDir, type Config, isMode, isProxied, loadConfig, type Mode } from "./config.ts";
+import { agentDir, type Config, isMode, isProxied, isThisMachine, loadConfig, type Mode } from "./config.ts";
 import type { Verdict } from "./engine.ts";
 import { type FailedMessage, Host } from "./host.ts";
 import { describe, type Rejection } from "./memory.ts";
 import { Repair, type RepairModel } from "./repair.ts";
 import { type Outcome, Report } from "./report.ts";
+import { namedWait, pause } from "./waits.ts";
 import { type Answer, type Endpoint, Wire } from "./wire.ts";
+import { isNamed } from "./wording.ts";
 
 const ENTRY = "retry-forced";
 
@@ -37,6 +39,9 @@ function rejectionOf({ repair, rule }: Verdict): Rejection {
 	if (repair === "undo" && rule !== "thinking-as-text-refused") return "order";
 	return repair === "strip" || repair === "unlink" ? "sealed" : "refused";
 }
+
+/** Every pi from 0.80.3 on takes the word in it for a limit that no retry can mend. */
+const NOT_RETRIED = "not retried (retry-forced, insufficient_quota): ";
 
 const RETRYING = "a failure that pi gives up on was made retryable; /retry-forced shows the original text";
 
@@ -66,6 +71,12 @@ export class Shim {
 	#trusted = false;
 	#retrySettings?: RetrySettings;
 	#proxied = new Map<unknown, boolean>();
+	/** When the server's own wait is over, and whether a turn's request comes next. */
+	#waitUntil = 0;
+	#turnBegins = false;
+	#emptyAnswers = 0;
+	/** The base URL of the last failure that was left alone. */
+	leftAlone?: string;
 
 	readonly #pi: ExtensionAPI;
 
@@ -164,6 +175,9 @@ export class Shim {
 	/** A new prompt: what was prepared for a retry is void, settings may have changed. */
 	startPrompt(ctx: ExtensionContext): Promise<void> | undefined {
 		this.repair.startPrompt();
+		this.report.follow("ended");
+		this.#waitUntil = 0;
+		this.#emptyAnswers = 0;
 		this.#retrySettings = undefined;
 		// Hosts of before trust was invented (0.79.1) do not wait for a message_end that takes its time.
 		return "isProjectTrusted" in ctx ? undefined : this.load();
@@ -183,6 +197,24 @@ export class Shim {
 
 	/** The payload to send instead, or undefined to leave it alone. */
 	beforeRequest(payload: unknown, ctx: ExtensionContext): unknown {
+		const { signal } = ctx as Partial<ExtensionContext>;
+		const wait = this.#waitUntil > 0 && this.#turnBegins && signal ? this.#waitUntil - Date.now() : 0;
+		this.#turnBegins = false;
+		if (wait <= 0 || !signal) return this.#prepare(payload, ctx);
+		this.#waitUntil = 0;
+		if (ctx.hasUI) ctx.ui.setStatus(`${ENTRY}-wait`, `the server asks to wait ${Math.ceil(wait / 1000)} s`);
+		return pause(Math.min(wait, this.config.wait), signal).then(() => {
+			if (ctx.hasUI) ctx.ui.setStatus(`${ENTRY}-wait`, undefined);
+			return this.#prepare(payload, ctx);
+		});
+	}
+
+	startTurn(): void {
+		this.#turnBegins = true;
+		this.repair.startTurn();
+	}
+
+	#prepare(payload: unknown, ctx: ExtensionContext): unknown {
 		this.wire.mark();
 		if (this.mode === "off" || (this.mode === "auto" && this.repair.isEmpty)) {
 			this.repair.untouched(payload);
@@ -210,15 +242,70 @@ export class Shim {
 	/** The message to put in place of a failed one, or undefined to leave it alone. */
 	failed(message: FailedMessage, ctx: ExtensionContext): FailedMessage | undefined {
 		const model = this.#modelOf(message, ctx);
-		if (!model || !this.isProxied(model.baseUrl)) return undefined;
+		this.report.follow("again");
+		if (!model) return undefined;
 		const answer = this.wire.answer(model);
 		const verdict = this.judge(message, answer?.status);
+		if (!this.isProxied(model.baseUrl)) {
+			this.#sayLeftAlone(message, verdict, model, ctx);
+			return undefined;
+		}
 		const [outcome, rewritten] = this.#decide(message, verdict, answer, ctx);
 		this.report.add(outcome, verdict, `${message.provider}/${message.model}`, message.errorMessage);
-		if (verdict.verdict === "retry") this.#warnOfLongWait(message.errorMessage, answer, ctx);
+		if (verdict.verdict === "retry" && (outcome === "converted" || outcome === "pi-retries"))
+			this.#heedWait(message.errorMessage, answer, ctx);
+		if (outcome === "unknown")
+			this.say(
+				ctx,
+				"info",
+				"unknown",
+				"no rule knows this failure; /retry-forced add-last retry would try it again",
+			);
 		if (outcome === "converted" || (outcome === "pi-retries" && verdict.verdict !== "retry"))
 			this.#sayWhy(verdict, model, ctx);
 		return rewritten;
+	}
+
+	#sayLeftAlone(
+		message: FailedMessage,
+		verdict: Verdict,
+		model: Endpoint & RepairModel,
+		ctx: ExtensionContext,
+	): void {
+		this.report.add("direct", verdict, `${message.provider}/${message.model}`, message.errorMessage);
+		if (!isThisMachine(model.baseUrl)) return;
+		this.leftAlone = String(model.baseUrl);
+		if (verdict.verdict === "stop" || this.host.retries(message) === true) return;
+		const { host } = new URL(this.leftAlone);
+		const text = `left alone: ${host} counts as this machine; /retry-forced relay treats it as a relay`;
+		this.say(ctx, "info", "left-alone", text);
+	}
+
+	/** A turn that did not fail: what came of the attempt before it, and whether it is one without any content. */
+	ended(
+		message: FailedMessage,
+		ctx: ExtensionContext,
+	): FailedMessage | undefined | Promise<FailedMessage | undefined> {
+		this.repair.endTurn();
+		if (this.config.empty && (message.stopReason === "stop" || message.stopReason === "toolUse"))
+			return Promise.all([import("./empty.ts"), this.load()]).then(([{ emptyAnswer, isAfterToolResults }]) => {
+				const text = emptyAnswer(message);
+				const model = this.#modelOf(message, ctx);
+				const mayTry = text && this.#emptyAnswers < 2 && model && this.isProxied(model.baseUrl);
+				if (!mayTry || isAfterToolResults(ctx.sessionManager.getEntries()) || this.#warnIfRetryIsOff(ctx)) {
+					this.report.follow("helped");
+					return undefined;
+				}
+				this.#emptyAnswers++;
+				const errorMessage = this.#loaded.PREFIX + text;
+				const failed = { ...message, stopReason: "error", errorMessage };
+				this.report.follow("again");
+				const verdict = { verdict: "retry", rule: "empty-answer", status: null, statusFrom: null } as Verdict;
+				this.report.add("empty", verdict, `${message.provider}/${message.model}`, text);
+				return failed;
+			});
+		this.report.follow(message.stopReason === "aborted" ? "ended" : "helped");
+		return undefined;
 	}
 
 	judge(message: Record<string, unknown>, observed: number | undefined): Verdict {
@@ -227,7 +314,7 @@ export class Shim {
 		const { retry, stop } = this.config;
 		if (retry.length === 0 && stop.length === 0) return verdict;
 		const text = cutRequestIds(String(message.errorMessage)).toLowerCase();
-		const names = (entries: string[]) => entries.some((entry) => text.includes(entry.toLowerCase()));
+		const names = (entries: string[]) => entries.some((entry) => isNamed(entry, text, verdict.status));
 		if (names(stop)) return { ...verdict, verdict: "stop", rule: "own-stop" };
 		if (verdict.verdict === "stop" && names(retry)) return { ...verdict, verdict: "retry", rule: "own-retry" };
 		return verdict;
@@ -242,7 +329,8 @@ export class Shim {
 		const piRetries = this.host.retries(message) === true;
 		if (verdict.verdict === "stop" && !this.#isRefusal(message, verdict, answer, ctx)) {
 			if (verdict.rule.startsWith("overflow")) return ["pi-compacts"];
-			return [piRetries ? "useless" : "permanent"];
+			if (piRetries) return this.#stopUseless(message);
+			return [verdict.rule === "no-evidence" || verdict.rule === "permanent-status" ? "unknown" : "permanent"];
 		}
 		// The relay's word is about the same request; a repaired one is another.
 		if (verdict.verdict === "retry" && !piRetries && answer?.shouldRetry === false) return ["vetoed"];
@@ -256,6 +344,14 @@ export class Shim {
 		if ("errorStatus" in message) rewritten.errorStatus = 503;
 		if (!this.host.accepts(rewritten, message.errorMessage)) return ["pi-refuses"];
 		return ["converted", rewritten];
+	}
+
+	/** Where the user wants it, a failure that pi would try in vain is given a text that no pi tries again. */
+	#stopUseless(message: FailedMessage): [Outcome, FailedMessage?] {
+		if (!this.config.stopUseless || this.host.overflows(message)) return ["useless"];
+		const stopped: FailedMessage = { ...message, errorMessage: NOT_RETRIED + message.errorMessage };
+		if (this.host.retries(stopped) !== false || this.host.overflows(stopped)) return ["useless"];
+		return ["stopped", stopped];
 	}
 
 	/** Tells once what is being done, and for each kind of repair once. */
@@ -319,23 +415,21 @@ export class Shim {
 	}
 
 	#warnIfRetryIsOff(ctx: ExtensionContext): boolean {
-		if (this.#retry(ctx).enabled !== false) return false;
-		this.say(
-			ctx,
-			"warning",
-			"retry-off",
-			"pi's own retry is switched off (retry.enabled), so nothing will be retried",
-		);
+		const { enabled, maxRetries } = this.#retry(ctx);
+		if (enabled !== false && maxRetries !== 0) return false;
+		const by = enabled === false ? "retry.enabled" : "retry.maxRetries is 0";
+		this.say(ctx, "warning", "retry-off", `pi's own retry is switched off (${by}), so nothing will be retried`);
 		return true;
 	}
 
-	#warnOfLongWait(text: string, answer: Answer | undefined, ctx: ExtensionContext): void {
-		if (this.#said.has("wait") || !ctx.hasUI) return;
-		const named = /(?:retry|try again)["']?\s*(?:after|in|delay["']?\s*:)\s*["']?(\d{1,6})(?:\.\d+)?\s*s/i.exec(
-			text,
-		);
-		const wait = answer?.retryAfterMs ?? (named ? Number(named[1]) * 1000 : 0);
-		if (wait === 0) return;
+	/** Keeps a short wait of the server's for the next request; a long one is named once. */
+	#heedWait(text: string, answer: Answer | undefined, ctx: ExtensionContext): void {
+		const wait = answer?.retryAfterMs ?? namedWait(text) ?? 0;
+		if (!(wait > 0)) return;
+		if (wait <= this.config.wait) {
+			this.#waitUntil = Date.now() + wait;
+			return;
+		}
 		const { maxRetries = 3, baseDelayMs = 2000, maxAgentDelayMs = 60_000 } = this.#retry(ctx);
 		let patience = 0;
 		for (let attempt = 0; attempt < Math.min(maxRetries, 30); attempt++)
@@ -356,6 +450,7 @@ export class Shim {
 			const message = { role: "assistant" as const, stopReason: "error", errorMessage: `${status} ${body}` };
 			const verdict = this.judge(message, status);
 			if (verdict.verdict !== "retry" || this.host.retries(message) === true) return false;
+			if (this.#warnIfRetryIsOff(ctx)) return false;
 			this.report.add("summary", verdict, `${model.provider}/${model.id}`, message.errorMessage);
 			this.say(ctx, "info", "converted", "a failed compaction call was made retryable");
 			return true;

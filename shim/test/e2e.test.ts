@@ -386,7 +386,7 @@ for (const release of RELEASES) {
 				assertNoSignature(pi, pi.relay.asked.length - 1);
 				await pi.prompt("five");
 				assert.match(await pi.slash("/retry-forced add-last retry"), /Odd new wording of a relay$/);
-				assert.deepEqual(pi.read("retry-forced.json"), { retry: ["Odd new wording of a relay"] });
+				assert.deepEqual(pi.read("retry-forced.json"), { retry: ["HTTP 400: Odd new wording of a relay"] });
 				pi.relay.script = [failed(400, "Odd new wording of a relay (request id: 1)"), ok()];
 				const before = pi.relay.asked.length;
 				await pi.prompt("six");

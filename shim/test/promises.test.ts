@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { cutRequestIds, PREFIX } from "../src/engine.ts";
-import { wordingOf } from "../src/index.ts";
 import { DATA } from "../src/rules.generated.ts";
+import { wordingOf } from "../src/wording.ts";
 import { FakePi, MODEL } from "./fake.ts";
 
 const TRANSIENT =
