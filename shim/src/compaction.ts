@@ -20,43 +20,75 @@ function isShortBody(headers: Headers): boolean {
 	);
 }
 
+/** How every pi that this works in begins the instructions of a summary: no turn of any session sends that. */
+const SUMMARY = "You are a context summarization assistant";
+
+/** Whether a call asks for a summary. A body that cannot be read without taking it away is not looked at. */
+function isSummary(init: RequestInit | undefined): boolean {
+	return typeof init?.body !== "string" || init.body.includes(SUMMARY);
+}
+
+interface Guard {
+	model: Endpoint;
+	convert: (status: number, body: string) => boolean;
+}
+
+/**
+ * One wrapper for all sessions of this process, there only while one of them compacts. Each session loads a copy of this
+ * module, so what they share stands outside of it.
+ */
+const SHARED = Symbol.for("pi-retry-forced.guards");
+const process = globalThis as { [SHARED]?: { guards: Set<Guard>; remove?: () => void } };
+process[SHARED] ??= { guards: new Set() };
+const shared = process[SHARED];
+const { guards } = shared;
+
+function wrap(): void {
+	const original = globalThis.fetch;
+	const wrapper: Fetch = async (input, init) => {
+		const response = await original(input, init);
+		try {
+			const { status, headers } = response;
+			if (guards.size === 0 || status < 400 || KNOWN_TO_PI.includes(status) || !isShortBody(headers))
+				return response;
+			if (headers.get("x-should-retry") === "false" || !isSummary(init)) return response;
+			const url = new URL(input instanceof Object && "url" in input ? input.url : String(input));
+			const guard = [...guards].find(({ model }) => isSentTo(model, url.origin, url.pathname));
+			if (!guard) return response;
+			const body = await response.clone().text();
+			if (!guard.convert(status, body)) return response;
+			const sent = new Headers(headers);
+			// The body is unpacked by now.
+			sent.delete("content-encoding");
+			sent.delete("content-length");
+			return new Response(body, { status: 503, statusText: "Service Unavailable", headers: sent });
+		} catch {
+			return response;
+		}
+	};
+	globalThis.fetch = wrapper;
+	shared.remove = () => {
+		// If another extension has wrapped it since, only that one may take itself out; this one just stops acting.
+		if (globalThis.fetch === wrapper) globalThis.fetch = original;
+	};
+}
+
 export class CompactionGuard {
-	#remove?: () => void;
+	#guard?: Guard;
 
 	/** Puts the wrapper in. `convert` decides over a failed answer, given its status and body. */
 	start(model: Endpoint, convert: (status: number, body: string) => boolean): void {
 		this.stop();
-		const original = globalThis.fetch;
-		let active = true;
-		const wrapper: Fetch = async (input, init) => {
-			const response = await original(input, init);
-			try {
-				const { status, headers } = response;
-				if (!active || status < 400 || KNOWN_TO_PI.includes(status) || !isShortBody(headers)) return response;
-				const url = new URL(input instanceof Object && "url" in input ? input.url : String(input));
-				if (headers.get("x-should-retry") === "false" || !isSentTo(model, url.origin, url.pathname))
-					return response;
-				const body = await response.clone().text();
-				if (!convert(status, body)) return response;
-				const sent = new Headers(headers);
-				// The body is unpacked by now.
-				sent.delete("content-encoding");
-				sent.delete("content-length");
-				return new Response(body, { status: 503, statusText: "Service Unavailable", headers: sent });
-			} catch {
-				return response;
-			}
-		};
-		globalThis.fetch = wrapper;
-		this.#remove = () => {
-			active = false;
-			// If another extension has wrapped it since, only that one may take itself out; this one just stops acting.
-			if (globalThis.fetch === wrapper) globalThis.fetch = original;
-		};
+		this.#guard = { model, convert };
+		if (guards.size === 0) wrap();
+		guards.add(this.#guard);
 	}
 
 	stop(): void {
-		this.#remove?.();
-		this.#remove = undefined;
+		if (!this.#guard || !guards.delete(this.#guard)) return;
+		this.#guard = undefined;
+		if (guards.size > 0) return;
+		shared.remove?.();
+		shared.remove = undefined;
 	}
 }

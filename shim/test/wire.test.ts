@@ -125,10 +125,12 @@ describe("the wire", () => {
 	});
 });
 
+const SUMMARY = JSON.stringify({ system: "You are a context summarization assistant." });
+
 describe("the guard of a compaction", () => {
 	const guard = new CompactionGuard();
 	const call = async (path = "/v1/chat/completions") => {
-		const response = await fetch(root + path, { method: "POST", body: "{}" });
+		const response = await fetch(root + path, { method: "POST", body: SUMMARY });
 		return [response.status, await response.text()];
 	};
 
@@ -146,7 +148,7 @@ describe("the guard of a compaction", () => {
 	it("passes on what it is not to convert, untouched", async () => {
 		handle = (_request, response) => void response.writeHead(400, { "x-mark": "1" }).end("other");
 		guard.start(model(), () => false);
-		const response = await fetch(`${root}/v1/chat/completions`, { method: "POST", body: "{}" });
+		const response = await fetch(`${root}/v1/chat/completions`, { method: "POST", body: SUMMARY });
 		assert.deepEqual(
 			[response.status, response.headers.get("x-mark"), response.url],
 			[400, "1", `${root}/v1/chat/completions`],
@@ -163,7 +165,7 @@ describe("the guard of a compaction", () => {
 				open.write("data: 1\n\n");
 			};
 			guard.start(model(), () => true);
-			const response = await fetch(`${root}/v1/chat/completions`, { method: "POST", body: "{}" });
+			const response = await fetch(`${root}/v1/chat/completions`, { method: "POST", body: SUMMARY });
 			assert.equal(response.status, status);
 			guard.stop();
 			open?.end();
@@ -191,5 +193,18 @@ describe("the guard of a compaction", () => {
 		});
 		assert.deepEqual(await call(), [400, "a body"]);
 		guard.stop();
+	});
+
+	it("touches no turn of another session, and overlapping compactions leave nothing behind", async () => {
+		const original = globalThis.fetch;
+		handle = (_request, response) => void response.writeHead(400).end("a body");
+		const others = Array.from({ length: 20 }, () => new CompactionGuard());
+		for (const other of others) other.start(model(), () => true);
+		const turn = await fetch(`${root}/v1/chat/completions`, { method: "POST", body: "{}" });
+		assert.deepEqual([turn.status, await turn.text()], [400, "a body"]);
+		others[0].stop();
+		assert.deepEqual(await call(), [503, "a body"]);
+		for (const other of others) other.stop();
+		assert.equal(globalThis.fetch, original);
 	});
 });
