@@ -58,7 +58,7 @@ export default function retryForced(pi: ExtensionAPI): void {
 			const loading = shim.load();
 			const answer = () => {
 				const rewritten = shim.failed(message, ctx);
-				shim.repair.endTurn();
+				shim.endTurn();
 				return rewritten && { message: rewritten as never };
 			};
 			return loading ? loading.then(answer) : answer();

@@ -135,7 +135,6 @@ export class Shim {
 		this.chosenMode = undefined;
 		this.#said.clear();
 		this.#retrySettings = undefined;
-		this.wire.start();
 		this.reload(ctx);
 		const kept: { key?: unknown; known?: unknown }[] = [];
 		for (const entry of ctx.sessionManager.getEntries()) {
@@ -209,8 +208,15 @@ export class Shim {
 		});
 	}
 
+	endTurn(): void {
+		this.wire.stop();
+		this.repair.endTurn();
+	}
+
 	startTurn(): void {
 		this.#turnBegins = true;
+		// Listeners are there while a call is under way only: a session can end without a word.
+		this.wire.start();
 		this.repair.startTurn();
 	}
 
@@ -286,7 +292,7 @@ export class Shim {
 		message: FailedMessage,
 		ctx: ExtensionContext,
 	): FailedMessage | undefined | Promise<FailedMessage | undefined> {
-		this.repair.endTurn();
+		this.endTurn();
 		if (this.config.empty && (message.stopReason === "stop" || message.stopReason === "toolUse"))
 			return Promise.all([import("./empty.ts"), this.load()]).then(([{ emptyAnswer, isAfterToolResults }]) => {
 				const text = emptyAnswer(message);
