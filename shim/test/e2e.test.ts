@@ -130,6 +130,16 @@ for (const release of RELEASES) {
 			});
 		});
 
+		it("is installed from the repository's root as well", async () => {
+			await withPi({ release, script: [transient(), ok("fine")], extensions: [] }, async (pi) => {
+				assert.equal(await pi.run(["install", join(SHIM, "..")]), 0, pi.stderr);
+				pi.stderr = "";
+				await pi.print();
+				assert.equal(pi.relay.asked.length, 2);
+				assert.equal(pi.stdout, "fine\n");
+			});
+		});
+
 		if (!full) return;
 
 		it("further rejections: thinking off, then blocks dropped, then left to pi", async () => {

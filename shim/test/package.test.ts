@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { SHIM } from "./pi.ts";
@@ -14,13 +14,16 @@ it("packs sources and texts and nothing else", () => {
 	const [packed] = JSON.parse(execFileSync(npm, ["pack", "--dry-run", "--json"], { cwd: SHIM, encoding: "utf8" }));
 	const sources = readdirSync(join(SHIM, "src")).map((name) => `src/${name}`);
 	const files = packed.files.map(({ path }: { path: string }) => path).sort();
-	assert.deepEqual(files, ["CHANGELOG.md", "LICENSE", "README.md", "package.json", ...sources].sort());
+	assert.deepEqual(
+		files,
+		["CHANGELOG.md", "LICENSE", "README.md", "package.json", "pi-retry-forced.ts", ...sources].sort(),
+	);
 });
 
 it("is a pi package without dependencies or install scripts", () => {
 	const manifest = JSON.parse(read("package.json"));
 	assert.ok(manifest.keywords.includes("pi-package"));
-	assert.deepEqual(manifest.pi.extensions, ["./src/index.ts"]);
+	assert.deepEqual(manifest.pi.extensions, ["./pi-retry-forced.ts"]);
 	assert.deepEqual(
 		[manifest.dependencies, manifest.optionalDependencies, manifest.devDependencies],
 		[undefined, undefined, undefined],
@@ -28,6 +31,23 @@ it("is a pi package without dependencies or install scripts", () => {
 	assert.ok(Object.values(manifest.peerDependencies).every((range) => range === "*"));
 	assert.ok(!Object.keys(manifest.scripts).some((name) => /install|prepare|prepublish/.test(name)));
 	assert.ok(read("CHANGELOG.md").includes(`## [${manifest.version}]`), "the changelog knows this version");
+});
+
+it("is ready to be published", () => {
+	const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+	const args = ["publish", "--dry-run", "--json", "--tag", "next"];
+	const { name, files, unpackedSize } = JSON.parse(
+		execFileSync(npm, args, { cwd: SHIM, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
+	);
+	assert.equal(name, "pi-retry-forced");
+	assert.ok(files.length > 15 && unpackedSize < 400_000, `${files.length} files, ${unpackedSize} bytes`);
+});
+
+it("is found from the repository's root too", () => {
+	const manifest = JSON.parse(read("../package.json"));
+	assert.equal(manifest.private, true);
+	assert.deepEqual(Object.keys(manifest).sort(), ["name", "pi", "private", "version"]);
+	for (const entry of manifest.pi.extensions) assert.ok(existsSync(join(SHIM, "..", entry)), entry);
 });
 
 it("names no registry in its lock file", () => {

@@ -8,12 +8,13 @@ use anyhow::{Context as _, bail};
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
+use super::peel::{Peeled, peel};
 use std::fmt;
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 
 /// Say whether a failed model call deserves another attempt, and why
 ///
-/// Without a text, it is read from standard input.
+/// Without a text, or with `-`, it is read from standard input. What pi's screen puts around a text is taken off.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -72,12 +73,12 @@ impl From<ProfileName> for Profile {
 struct Answer {
     verdict: &'static str,
     rule: &'static str,
-    /// Which repair, where the verdict is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    repair: Option<&'static str>,
     status: Option<u16>,
     status_from: Option<&'static str>,
     pi: Map<String, Value>,
+    /// Which repair, where the verdict is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repair: Option<&'static str>,
 }
 
 pub(crate) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitStatus> {
@@ -86,11 +87,10 @@ pub(crate) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitStatu
         return judge.lines(BufReader::new(std::io::stdin().lock()), &mut *context.out);
     }
     let text = match args.text {
-        Some(text) => text,
-        None => read_text()?,
+        Some(text) if text != "-" => text,
+        _ => read_text()?,
     };
-    // Line breaks, spaces and a byte order mark around it belong to whatever handed the text over.
-    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}');
+    let Peeled { text, off } = peel(&text);
     let failure = Failure::from_text(text).observed(args.status);
     let verdict = crate::classify(&failure, judge.profile);
     if args.json {
@@ -98,6 +98,9 @@ pub(crate) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitStatu
         writeln!(context.out)?;
     } else {
         judge.explain(&failure, verdict, &mut *context.out)?;
+        if !off.is_empty() {
+            writeln!(context.out, "  {}peeled  {}{:#}", style::FAINT, off.join(", "), style::FAINT)?;
+        }
     }
     Ok(if verdict.decision == Decision::Stop { ExitStatus::No } else { ExitStatus::Done })
 }
@@ -189,6 +192,9 @@ impl Judge {
         let meaning = match verdict.decision {
             Decision::Retry => "the same request deserves another attempt",
             Decision::Repair => "another attempt can only work once replayed thinking is out of the request",
+            Decision::Stop if matches!(verdict.rule, "no-evidence" | "permanent-status") => {
+                "nothing known says that another attempt would help"
+            }
             Decision::Stop => "another attempt cannot help, or compaction takes over",
         };
         writeln!(out, "{color}{}{color:#}: {meaning}", verdict.decision.as_str())?;

@@ -7,6 +7,7 @@ mod classify;
 mod doctor;
 mod evidence;
 mod patch;
+mod peel;
 mod revert;
 mod rules;
 mod upstream;
