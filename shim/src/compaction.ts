@@ -29,7 +29,8 @@ function isSummary(init: RequestInit | undefined): boolean {
 }
 
 interface Guard {
-	model: Endpoint;
+	/** Where a summary's call can go: one model, or where that is virtual any relay's. */
+	models: readonly Endpoint[];
 	convert: (status: number, body: string) => boolean;
 }
 
@@ -53,7 +54,9 @@ function wrap(): void {
 				return response;
 			if (headers.get("x-should-retry") === "false" || !isSummary(init)) return response;
 			const url = new URL(input instanceof Object && "url" in input ? input.url : String(input));
-			const guard = [...guards].find(({ model }) => isSentTo(model, url.origin, url.pathname));
+			const guard = [...guards].find(({ models }) =>
+				models.some((model) => isSentTo(model, url.origin, url.pathname)),
+			);
 			if (!guard) return response;
 			const body = await response.clone().text();
 			if (!guard.convert(status, body)) return response;
@@ -77,9 +80,9 @@ export class CompactionGuard {
 	#guard?: Guard;
 
 	/** Puts the wrapper in. `convert` decides over a failed answer, given its status and body. */
-	start(model: Endpoint, convert: (status: number, body: string) => boolean): void {
+	start(models: readonly Endpoint[], convert: (status: number, body: string) => boolean): void {
 		this.stop();
-		this.#guard = { model, convert };
+		this.#guard = { models, convert };
 		if (guards.size === 0) wrap();
 		guards.add(this.#guard);
 	}

@@ -114,9 +114,10 @@ async function fullReport(shim: Shim, ctx: ExtensionContext): Promise<string> {
 	await shim.load();
 	const baseUrl = ctx.model?.baseUrl;
 	const lines = [`retry-forced: ${shim.report.lines().join("\n")}`, "", thinkingState(shim, ctx)];
-	lines.push(
-		`endpoint: ${baseUrl ?? "none"}${shim.isProxied(baseUrl) ? "" : " (no relay: left alone; /retry-forced relay changes that)"}`,
-	);
+	const { provider, id } = ctx.model ?? {};
+	const isDirect = baseUrl && !shim.isProxied(baseUrl);
+	const endpoint = baseUrl || (id ? `chosen for each request by ${provider}/${id}` : "none");
+	lines.push(`endpoint: ${endpoint}${isDirect ? " (no relay: left alone; /retry-forced relay changes that)" : ""}`);
 	if (shim.host.learned)
 		lines.push(
 			"This pi decides by status itself: unless signatures are rejected here, you can remove pi-retry-forced.",

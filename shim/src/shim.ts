@@ -449,10 +449,14 @@ export class Shim {
 	/** A compaction begins: its calls pass no hook, so their failures are caught on the way in. */
 	async startCompaction(ctx: ExtensionContext): Promise<void> {
 		const { model } = ctx;
-		if (!this.config.compaction || !model || !this.isProxied(model.baseUrl)) return;
+		if (!this.config.compaction || !model) return;
+		// A virtual model has no endpoint of its own; its calls go to one of the relays' models.
+		const called: Endpoint[] = model.baseUrl ? [model] : ctx.modelRegistry.getAvailable();
+		const models = called.filter(({ baseUrl }) => this.isProxied(baseUrl));
+		if (models.length === 0) return;
 		await this.load();
 		if (!this.host.endsCompaction) return;
-		this.guard.start(model, (status, body) => {
+		this.guard.start(models, (status, body) => {
 			const message = { role: "assistant" as const, stopReason: "error", errorMessage: `${status} ${body}` };
 			const verdict = this.judge(message, status);
 			if (verdict.verdict !== "retry" || this.host.retries(message) === true) return false;

@@ -2,10 +2,13 @@
 
 /** What an error text asks to wait, in milliseconds. */
 export function namedWait(text: string): number | undefined {
-	const named = /(?:retry|try again)["']?\s*(?:after|in|delay["']?\s*:)\s*["']?(\d{1,6}(?:\.\d{1,9})?)\s*(m?s)/i.exec(
-		text,
-	);
-	return named ? Number(named[1]) * (named[2].toLowerCase() === "ms" ? 1 : 1000) : undefined;
+	const named =
+		/(?:(?:retry|try again)["']?\s*(?:after|in|delay["']?\s*:)|\bwait(?: for)?)\s*["']?(\d{1,6}(?:\.\d{1,9})?)\s*(ms|s\b|sec|m(?:in|\b))/i.exec(
+			text,
+		);
+	if (!named) return undefined;
+	const unit = named[2].toLowerCase();
+	return Number(named[1]) * (unit === "ms" ? 1 : unit.startsWith("m") ? 60_000 : 1000);
 }
 
 /** Resolves after that time or as soon as the signal aborts, and leaves neither timer nor listener behind. */

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { cutRequestIds, PREFIX } from "../src/engine.ts";
 import { DATA } from "../src/rules.generated.ts";
+import { namedWait } from "../src/waits.ts";
 import { wordingOf } from "../src/wording.ts";
 import { FakePi, MODEL } from "./fake.ts";
 
@@ -356,4 +357,18 @@ it("says nothing where nobody reads", async () => {
 	await pi.fail(TRANSIENT);
 	await pi.fail(REJECTED);
 	assert.deepEqual([pi.notices, pi.status], [[], undefined]);
+});
+
+it("reads the server's wait in the ways that servers write it", () => {
+	for (const [text, ms] of [
+		["Please retry in 55s", 55_000],
+		['"retryDelay": "7.5s"', 7_500],
+		["Please upgrade your plan or wait 6 seconds", 6_000],
+		["try again after 2 minutes", 120_000],
+		["retry after 300ms", 300],
+		["retry 3 times", undefined],
+		["waiting 5 requests", undefined],
+		["nothing named", undefined],
+	] as const)
+		assert.equal(namedWait(text), ms, text);
 });

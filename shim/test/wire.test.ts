@@ -137,7 +137,7 @@ describe("the guard of a compaction", () => {
 	it("hands a failure on as 503 with the same body, for its time only", async () => {
 		const original = globalThis.fetch;
 		handle = (_request, response) => void response.writeHead(400).end("a body");
-		guard.start(model(), (status, body) => status === 400 && body === "a body");
+		guard.start([model()], (status, body) => status === 400 && body === "a body");
 		assert.deepEqual(await call(), [503, "a body"]);
 		assert.deepEqual(await call("/v1/other"), [400, "a body"]);
 		guard.stop();
@@ -147,7 +147,7 @@ describe("the guard of a compaction", () => {
 
 	it("passes on what it is not to convert, untouched", async () => {
 		handle = (_request, response) => void response.writeHead(400, { "x-mark": "1" }).end("other");
-		guard.start(model(), () => false);
+		guard.start([model()], () => false);
 		const response = await fetch(`${root}/v1/chat/completions`, { method: "POST", body: SUMMARY });
 		assert.deepEqual(
 			[response.status, response.headers.get("x-mark"), response.url],
@@ -164,7 +164,7 @@ describe("the guard of a compaction", () => {
 				open = response.writeHead(status, { "content-type": "text/event-stream" });
 				open.write("data: 1\n\n");
 			};
-			guard.start(model(), () => true);
+			guard.start([model()], () => true);
 			const response = await fetch(`${root}/v1/chat/completions`, { method: "POST", body: SUMMARY });
 			assert.equal(response.status, status);
 			guard.stop();
@@ -176,7 +176,7 @@ describe("the guard of a compaction", () => {
 	it("respects a wrapper that came after it, and stops acting inside", async () => {
 		const original = globalThis.fetch;
 		handle = (_request, response) => void response.writeHead(400).end("a body");
-		guard.start(model(), () => true);
+		guard.start([model()], () => true);
 		const inner = globalThis.fetch;
 		const other: typeof fetch = (...args) => inner(...args);
 		globalThis.fetch = other;
@@ -188,7 +188,7 @@ describe("the guard of a compaction", () => {
 
 	it("passes a failing decision over", async () => {
 		handle = (_request, response) => void response.writeHead(400).end("a body");
-		guard.start(model(), () => {
+		guard.start([model()], () => {
 			throw new Error("no");
 		});
 		assert.deepEqual(await call(), [400, "a body"]);
@@ -199,7 +199,7 @@ describe("the guard of a compaction", () => {
 		const original = globalThis.fetch;
 		handle = (_request, response) => void response.writeHead(400).end("a body");
 		const others = Array.from({ length: 20 }, () => new CompactionGuard());
-		for (const other of others) other.start(model(), () => true);
+		for (const other of others) other.start([model()], () => true);
 		const turn = await fetch(`${root}/v1/chat/completions`, { method: "POST", body: "{}" });
 		assert.deepEqual([turn.status, await turn.text()], [400, "a body"]);
 		others[0].stop();
