@@ -300,7 +300,7 @@ export const DATA: RuleData = {
 				"[a-z0-9]{1,40}_(?:api_?key|token|secret|key|credentials?)[`\"'\\\\]{0,4},? (?:env(?:ironment)? var(?:iable)? )?(?:is |are |was |has )?(?:not set|not been set|missing|required|empty|undefined|unset|not configured|not found|not defined|not provided)",
 				"(?:api[ _-]?keys?|credentials?|access tokens?|auth(?:entication)?|oauth)[`\"'\\\\]{0,4} (?:is |are |was |were |has |have )?(?:not set|not been set|not configured|unset|undefined|not present)",
 				"(?:unable|failed) to (?:locate|find|load|resolve|obtain|refresh|get) (?:the |any |valid |aws |default |application |access |oauth )?(?:credentials?|api[ _-]?key|access token|refresh token|token)(?![a-z0-9_])",
-				"re-?authenticat(?:ion|e)(?![a-z0-9_])[ -~]{0,40}(?:needed|required|necessary|login)",
+				"re-?authenticat(?:ion|e)[ -~]{0,40}(?:needed|required|necessary|login)",
 				"(?:run|use|execute) [`\"'\\\\]{0,4}(?:gcloud auth|aws sso login|az login|codex login|claude login|gh auth|copilot login|[a-z-]{1,20} auth login)",
 				"refresh[_ ]token[_ ](?:reused|revoked|expired|invalid|was already used|has already been used|invalidated)",
 				"refresh token (?:was|has been|is) (?:already |been )?(?:used|reused|revoked|expired|invalid)",

@@ -1,5 +1,6 @@
 //! `classify`: the verdict on one failure for a person, or on many as JSON lines for programs.
 
+use super::peel::{Peeled, peel};
 use super::{Context, ExitStatus, style};
 use crate::reference::surrogates::replace_lone_surrogates;
 use crate::upstream::PiClassifier;
@@ -8,7 +9,6 @@ use anyhow::{Context as _, bail};
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
-use super::peel::{Peeled, peel};
 use std::fmt;
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 

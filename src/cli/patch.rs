@@ -2,7 +2,8 @@
 
 use super::{Context, ExitStatus, style};
 use crate::Profile;
-use crate::patch::{self, Classifier, Kind, PatchSet, patch_package, unified, verify};
+use crate::installed::{Project, Steps};
+use crate::patch::{self, Classifier, Format, Kind, PatchSet, unified, verify};
 use crate::upstream::{Cache, Installed, Name, Package, Release, Step, find_installed};
 use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -23,7 +24,9 @@ Examples:
   pi-retry-forced patch --release 0.87.1 --out /tmp/patches
   pi-retry-forced patch --package pi-coding-agent
 
-The patch is for patch-package: put it into the patches folder of your project and run `npx patch-package@8`. \
+The patch is kept in the form of your project's package manager, and the command that applies it is told: patch-package for \
+npm and yarn 1; pnpm, bun and yarn from 2 on have a way of their own, since patch-package would write into files that \
+they share between projects. \
 Since 0.84.3 the `pi` command runs a bundle of its own, which a patch of pi-ai does not reach: patch pi-coding-agent \
 for it, or see `apply`.
 
@@ -38,9 +41,12 @@ pub(crate) struct Args {
     /// Fetch this release instead of looking in node_modules
     #[arg(long, value_name = "VERSION")]
     release: Option<String>,
-    /// The folder for the patch file
-    #[arg(long, value_name = "DIR", default_value = "patches")]
-    out: PathBuf,
+    /// The folder for the patch file [default: patches, in a workspace below its root]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// The form of the patch file [default: that of the project's package manager]
+    #[arg(long, value_enum)]
+    format: Option<FormatName>,
     /// Do not run the patched package in node
     #[arg(long)]
     no_verify: bool,
@@ -60,6 +66,29 @@ enum PackageName {
     PiCodingAgent,
 }
 
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum FormatName {
+    /// patch-package's, for npm and yarn 1
+    PatchPackage,
+    /// pnpm's patchedDependencies
+    Pnpm,
+    /// bun's patchedDependencies
+    Bun,
+    /// The patch: protocol of yarn from 2 on
+    Yarn,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::PatchPackage => Self::PatchPackage,
+            FormatName::Pnpm => Self::Pnpm,
+            FormatName::Bun => Self::Bun,
+            FormatName::Yarn => Self::Yarn,
+        }
+    }
+}
+
 impl From<PackageName> for Name {
     fn from(name: PackageName) -> Self {
         match name {
@@ -74,8 +103,8 @@ struct Found {
     package: Package,
     /// Told to the user.
     origin: String,
-    /// Installed below pi-coding-agent's own node_modules.
-    nested: bool,
+    /// The project that it is installed in, or that the patch is made in.
+    project: Project,
     /// Taken from a folder, where somebody may have edited it.
     local: bool,
 }
@@ -104,15 +133,21 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<ExitStat
         Some(compared.context("nothing was written (--no-verify skips this check)")?)
     };
     progress.bar.finish_and_clear();
-    let folder = &args.out;
-    for warning in set.warnings.iter().cloned().chain(edited(&found, &set)).chain(stale(folder, &set)) {
+    let format = args.format.map_or_else(|| found.project.format(), Format::from);
+    let folder = &match &args.out {
+        Some(folder) => folder.clone(),
+        None => below_root(&found)?,
+    };
+    for warning in set.warnings.iter().cloned().chain(edited(&found, &set)).chain(stale(folder, format, &set)) {
         let warn = style::WARN;
         writeln!(context.err, "{warn}warning:{warn:#} {warning}")?;
     }
-    let (file, text) = patch_file(&set, found.nested);
-    let path = args.out.join(file);
+    let path = folder.join(format.file_name(&set, &found.project.outer));
+    let text = format.text(&set, &found.project.outer);
     let written = write(&path, &text, args.force)?;
-    report(args, &found, &set, &path, &text, compared, written, &mut *context.out)?;
+    let steps = found.project.steps(format, &set.name, &set.version, &path);
+    let state = if written { "written" } else { "already up to date" };
+    report(args, &found, &set, &Told { path: &path, text: &text, compared, state, format, steps }, &mut *context.out)?;
     Ok(ExitStatus::Done)
 }
 
@@ -121,23 +156,43 @@ fn find(args: &Args, progress: &Progress) -> anyhow::Result<Found> {
     if let Some(folder) = &args.from {
         let origin = folder.display().to_string();
         let package = Package::open(folder, name)?;
-        let place = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
-        let below = Path::new(Name::PiCodingAgent.as_str()).join("node_modules").join(name.as_str());
-        return Ok(Found { package, origin, nested: place.ends_with(below), local: true });
+        let project = if is_installed(folder) { Project::of_package(folder) } else { here()? };
+        return Ok(Found { package, origin, project, local: true });
     }
     let release = match &args.release {
         Some(version) => Release::find_supported(name, version)?,
         None => match find_installed(&std::env::current_dir()?, name) {
-            Ok(Installed { package, nested, .. }) => {
+            Ok(Installed { package, .. }) => {
                 let origin = package.root().display().to_string();
-                return Ok(Found { package, origin, nested, local: true });
+                let project = Project::of_package(package.root());
+                return Ok(Found { package, origin, project, local: true });
             }
             Err(error) if error.is_not_installed() => Release::newest(name),
             Err(error) => return Err(error.into()),
         },
     };
     let package = fetch(release, progress)?;
-    Ok(Found { package, origin: format!("{}, fetched with npm", release.spec()), nested: false, local: false })
+    let origin = format!("{}, fetched with npm", release.spec());
+    Ok(Found { package, origin, project: Project { outer: Vec::new(), ..here()? }, local: false })
+}
+
+/// The project that the command runs in.
+fn here() -> anyhow::Result<Project> {
+    Ok(Project::of_folder(&std::env::current_dir()?))
+}
+
+/// Whether a package's folder is in some project's `node_modules`.
+fn is_installed(folder: &Path) -> bool {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    folder.components().any(|part| part.as_os_str() == "node_modules")
+}
+
+/// The project's own folder of patches: here, or where the install of a workspace's root looks.
+fn below_root(found: &Found) -> anyhow::Result<PathBuf> {
+    let here = std::env::current_dir()?;
+    let root = &found.project.root;
+    let is_above = found.local && *root != here && here.starts_with(root) && root.join("package.json").is_file();
+    Ok(if is_above { root.join("patches") } else { PathBuf::from("patches") })
 }
 
 fn fetch(release: &Release, progress: &Progress) -> anyhow::Result<Package> {
@@ -162,31 +217,24 @@ fn edited(found: &Found, set: &PatchSet) -> Option<String> {
 }
 
 /// Patch files of other versions in the same folder: patch-package stops at the first that does not fit.
-fn stale(folder: &Path, set: &PatchSet) -> Vec<String> {
-    let own = set.file_name();
-    let prefix = own.strip_suffix(&format!("{}.patch", set.version)).unwrap_or(&own);
+fn stale(folder: &Path, format: Format, set: &PatchSet) -> Vec<String> {
+    let prefix = format.stem(&set.name);
+    let own = format!("{prefix}{}.patch", set.version);
     let names =
         std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|e| e.file_name().into_string().ok());
     let mut stale: Vec<String> =
-        names.filter(|name| name.starts_with(prefix) && name.ends_with(".patch") && *name != own).collect();
+        names.filter(|name| name.starts_with(&prefix) && name.ends_with(".patch") && *name != own).collect();
     stale.sort();
     stale
         .into_iter()
         .map(|name| {
-            format!("{} is for another version and makes patch-package fail: delete it", folder.join(name).display())
+            format!(
+                "{} is for another version and makes {} fail: delete it",
+                folder.join(name).display(),
+                format.name()
+            )
         })
         .collect()
-}
-
-/// The file's name and text. patch-package names a package that lies below another one after both.
-fn patch_file(set: &PatchSet, nested: bool) -> (String, String) {
-    if !nested {
-        return (set.file_name(), set.to_patch());
-    }
-    let outer = Name::PiCodingAgent.as_str();
-    let folder = format!("node_modules/{outer}/node_modules/{}/", set.name);
-    let name = format!("{}++{}", outer.replace('/', "+"), set.file_name());
-    (name, patch_package::render_below(&folder, &set.files))
 }
 
 /// Writes beside and renames, so that the file is there whole or not at all. Says whether it was changed.
@@ -222,23 +270,25 @@ fn write(path: &Path, text: &str, force: bool) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-#[allow(clippy::too_many_arguments, reason = "all there is to report")]
-fn report(
-    args: &Args,
-    found: &Found,
-    set: &PatchSet,
-    path: &Path,
-    text: &str,
+/// What is told of a patch file.
+struct Told<'a> {
+    path: &'a Path,
+    text: &'a str,
     compared: Option<usize>,
-    written: bool,
-    out: &mut dyn Write,
-) -> std::io::Result<()> {
+    /// Written, or there already.
+    state: &'static str,
+    format: Format,
+    steps: Steps,
+}
+
+fn report(args: &Args, found: &Found, set: &PatchSet, told: &Told<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+    let Told { path, text, compared, state, format, steps } = told;
     let (added, removed) = unified::count(text);
     if args.json {
         let value = json!({
-            "package": set.name, "version": set.version, "patch": path, "written": written,
+            "package": set.name, "version": set.version, "patch": path, "written": *state == "written",
             "files": set.files.iter().map(|f| &f.path).collect::<Vec<_>>(), "added": added, "removed": removed,
-            "verified": compared, "warnings": set.warnings,
+            "verified": compared, "warnings": set.warnings, "format": format.name(), "steps": steps,
         });
         return writeln!(out, "{value}");
     }
@@ -251,12 +301,23 @@ fn report(
         }
         None => writeln!(out, "  not verified (--no-verify)")?,
     }
-    let state = if written { "written" } else { "already up to date" };
     writeln!(out, "  {state}: {}", path.display())?;
-    writeln!(
-        out,
-        "Apply it: in the project that has the package, with the file in its patches folder, npx patch-package@8"
-    )
+    match (&steps.file, &steps.add) {
+        (Some(file), Some(add)) => {
+            writeln!(out, "Apply it: put this into {}", file.display())?;
+            for line in add.lines() {
+                writeln!(out, "  {line}")?;
+            }
+            writeln!(out, "then, in {}: {}", steps.folder.display(), steps.command)?;
+            writeln!(out, "(not with patch-package: {} shares files between projects)", format.name())?;
+        }
+        _ => writeln!(
+            out,
+            "Apply it: in the project that has the package, with the file in its patches folder, {}",
+            steps.command
+        )?,
+    }
+    writeln!(out, "Take it back: {}", steps.back)
 }
 
 /// A spinner that only shows on a terminal and only if there is something to wait for.

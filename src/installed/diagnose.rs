@@ -7,10 +7,12 @@ use serde::Serialize;
 use super::executable::Program;
 use super::find::{FIRST, Seen, Sighting, find_all};
 use super::pi::{Pi, Target};
+use super::project::Project;
 use super::settings::Settings;
 use super::stale;
 use super::state::{By, Inspection, Originals, State, inspect};
 use super::surroundings::Surroundings;
+use crate::patch::Format;
 use crate::upstream::{Cache, Package};
 
 /// All that was found.
@@ -61,6 +63,9 @@ pub struct Finding {
     pub todo: bool,
     /// What to do, one line.
     pub advice: String,
+    /// How a patch file is applied in its project.
+    #[serde(skip)]
+    apply: String,
 }
 
 /// Whether the extension is there.
@@ -95,11 +100,12 @@ fn finding(seen: Sighting, settings: Option<&Settings>, cache: Option<&Cache>) -
         shim: None,
         retry: None,
         stale_patches: Vec::new(),
+        apply: "`npx patch-package@8`".to_owned(),
         problem: None,
         todo: false,
         advice: String::new(),
     };
-    if !matches!(seen.what, Seen::Library(_) | Seen::Program(Program::Other { .. })) {
+    if !matches!(seen.what, Seen::Library(..) | Seen::Program(Program::Other { .. })) {
         finding.retry = settings.map(|settings| settings.retry.is_on());
         finding.shim = settings.map(|settings| ShimReport {
             installed: settings.shims.iter().any(|shim| shim.folder.is_some()),
@@ -118,7 +124,11 @@ fn finding(seen: Sighting, settings: Option<&Settings>, cache: Option<&Cache>) -
             finding.path = path;
             finding.problem = Some(reason);
         }
-        Seen::Library(package) => {
+        Seen::Library(package, via) => {
+            let format = Project::of_package(&via).format();
+            if format != Format::PatchPackage {
+                finding.apply = format!("what it tells to do for {}", format.name());
+            }
             finding.kind = "library";
             finding.path = package.root().to_owned();
             look(&mut finding, Target { package, bundled: false, shared: None }, cache);
@@ -228,7 +238,7 @@ fn advice(finding: &Finding, settings: Option<&Settings>) -> (bool, String) {
             Some(State::Patched { by: By::Apply }) => {
                 format!("{delete}; with it patch-package fails for all patches, and this is patched by apply")
             }
-            _ => format!("{delete}, then in {project} run `pi-retry-forced patch{package}` and `npx patch-package@8`"),
+            _ => format!("{delete}, then in {project} run `pi-retry-forced patch{package}` and {}", finding.apply),
         });
     }
     if finding.kind == "library" {
@@ -236,10 +246,11 @@ fn advice(finding: &Finding, settings: Option<&Settings>) -> (bool, String) {
             _ if patched => fine("nothing: programs that import this pi-ai decide by status"),
             Some(State::TooOld) => to_do("update it to 0.80.3 or newer, which can be patched".to_owned()),
             Some(State::Edited { .. } | State::Unrecognised { .. }) => {
-                to_do(format!("install it anew, then in {project}: `pi-retry-forced patch` and `npx patch-package@8`"))
+                to_do(format!("install it again, then in {project}: `pi-retry-forced patch` and {}", finding.apply))
             }
             _ => to_do(format!(
-                "for programs that import it, in {project}: `pi-retry-forced patch` and `npx patch-package@8`"
+                "for programs that import it, in {project}: `pi-retry-forced patch` and {}",
+                finding.apply
             )),
         };
     }

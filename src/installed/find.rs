@@ -26,8 +26,8 @@ pub struct Sighting {
 pub enum Seen {
     /// A command, or something else of that name.
     Program(Program),
-    /// A pi-ai that programs import.
-    Library(Package),
+    /// A pi-ai that programs import, in its folder without links, and the path by which a project reaches it.
+    Library(Package, PathBuf),
 }
 
 impl Seen {
@@ -36,7 +36,7 @@ impl Seen {
         match self {
             Seen::Program(Program::Pi(pi)) => (pi.root.clone(), pi.is_bundled()),
             Seen::Program(Program::Binary { path, .. } | Program::Other { path, .. }) => (path.clone(), false),
-            Seen::Library(package) => (package.root().to_owned(), false),
+            Seen::Library(package, _) => (package.root().to_owned(), false),
         }
     }
 }
@@ -86,7 +86,7 @@ impl Sightings {
         for folder in copies(modules, Name::PiAi) {
             let Ok(root) = fs::canonicalize(&folder) else { continue };
             let seen = match Package::open(root, Name::PiAi) {
-                Ok(package) => Seen::Library(package),
+                Ok(package) => Seen::Library(package, folder),
                 Err(error) => Seen::Program(Program::Other { path: folder, reason: error.to_string() }),
             };
             self.add(seen, place.to_owned());
@@ -94,19 +94,51 @@ impl Sightings {
     }
 }
 
-/// The copies of a package in a `node_modules`: for everybody, nested below other packages of pi, and in pnpm's and bun's
-/// virtual stores.
+/// The copies of a package in the `node_modules` of a folder and of those above, nearest first; in each the one that everybody sees
+/// before nested ones. Copies in a folder of global packages count as well, if that is above.
+pub fn copies_above(folder: &Path, name: Name) -> Vec<PathBuf> {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut seen = Vec::new();
+    let found = folder.ancestors().flat_map(|folder| copies(&folder.join("node_modules"), name));
+    found
+        .filter(|copy| {
+            let real = fs::canonicalize(copy).unwrap_or_else(|_| copy.clone());
+            let new = !seen.contains(&real);
+            seen.push(real);
+            new
+        })
+        .collect()
+}
+
+/// Packages below each other that are looked into.
+const DEPTH: usize = 4;
+
+/// The copies of a package in a `node_modules`: for everybody, nested below other packages, and in pnpm's and bun's virtual stores.
 fn copies(modules: &Path, name: Name) -> Vec<PathBuf> {
-    let mut folders = vec![modules.join(name.as_str())];
-    for package in subfolders(Some(&modules.join("@earendil-works"))) {
-        folders.push(package.join("node_modules").join(name.as_str()));
-    }
+    let mut folders = Vec::new();
+    nested(modules, name, DEPTH, &mut folders);
     let stored = format!("@earendil-works+{}@", name.short());
     for store in [".pnpm", ".bun"] {
         let packages = subfolders(Some(&modules.join(store))).into_iter();
         let packages = packages.filter(|at| at.file_name().is_some_and(|at| at.to_string_lossy().starts_with(&stored)));
-        folders.extend(packages.map(|at| at.join("node_modules").join(name.as_str())));
+        folders.extend(packages.map(|at| at.join("node_modules").join(name.as_str())).filter(|at| at.is_dir()));
     }
-    folders.retain(|folder| folder.is_dir());
     folders
+}
+
+fn nested(modules: &Path, name: Name, depth: usize, found: &mut Vec<PathBuf>) {
+    let own = modules.join(name.as_str());
+    if own.is_dir() {
+        found.push(own);
+    }
+    if depth == 0 {
+        return;
+    }
+    let named = |at: &PathBuf, sign: char| at.file_name().is_some_and(|name| name.to_string_lossy().starts_with(sign));
+    for entry in subfolders(Some(modules)).into_iter().filter(|entry| !named(entry, '.')) {
+        let packages = if named(&entry, '@') { subfolders(Some(&entry)) } else { vec![entry] };
+        for below in packages.into_iter().map(|package| package.join("node_modules")).filter(|below| below.is_dir()) {
+            nested(&below, name, depth - 1, found);
+        }
+    }
 }

@@ -6,6 +6,7 @@
 mod classifier;
 mod edits;
 mod error;
+mod format;
 mod groups;
 mod import;
 mod literal;
@@ -22,6 +23,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use error::{Error, Kind, Result};
+pub use format::Format;
 pub use groups::{Classifier, Group, Pattern};
 pub use source::{Dialect, Language, Source, from_source_maps};
 
