@@ -39,6 +39,8 @@ impl Group {
 pub struct Classifier {
     /// Expression with one group that reads the status at the start of a text, for flag `i`.
     pub frame: String,
+    /// Whether the order is pi's own with one thing more: limits at every status, then a known status, then the whole list.
+    pub as_pi: bool,
     /// A text that starts so is retried whatever else it says.
     pub own_prefix: Option<String>,
     /// The groups; their order is the order of new constants.
@@ -84,6 +86,7 @@ impl Classifier {
             .collect();
         Self {
             frame: if profile == Profile::Upstream { PI_FRAME.js() } else { FRAME.js() }.to_owned(),
+            as_pi: profile == Profile::Upstream,
             own_prefix: (profile != Profile::Upstream).then(|| REWRITE_PREFIX.to_owned()),
             groups,
             superseded,

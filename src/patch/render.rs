@@ -8,7 +8,7 @@ use super::groups::{Classifier, Group};
 use super::literal;
 use super::source::Dialect;
 use super::syntax::Parsed;
-use crate::reference::classify::TRANSIENT_CLIENT_STATUSES;
+use crate::reference::classify::{TRANSIENT_CLIENT_STATUSES, UNTELLING_STATUSES};
 use crate::reference::rules::{RuleDecision, When};
 
 /// The constant with the expression that reads a status at the start of a text.
@@ -177,15 +177,33 @@ pub(super) fn body(target: &Classifier, constants: &[String], message: &str, tex
         groups.filter(move |(group, _)| group.decision == decision).collect::<Vec<_>>()
     };
     let mut writer = Writer { text: String::new(), dialect };
+    if target.as_pi {
+        let tests = |decision| -> Vec<String> {
+            of(decision).into_iter().map(|(_, constant)| format!("{constant}.test({text})")).collect()
+        };
+        for limit in tests(RuleDecision::Stop) {
+            writer.returns(&limit, "false");
+        }
+        writer.line(
+            "// A known status decides; 400 and 424 say too little, and the list is asked as where there is none.",
+        );
+        writer.structured_status(message, text);
+        let untelling = UNTELLING_STATUSES.map(|status| status.to_string()).join(", ");
+        let transient = TRANSIENT_CLIENT_STATUSES.map(|status| status.to_string()).join(", ");
+        let known = writer.spaced(format!("status !== undefined && ![{untelling}].includes(status)"));
+        writer.returns(&known, &writer.spaced(format!("status >= 500 || [{transient}].includes(status)")));
+        writer.result(&tests(RuleDecision::Retry));
+        return writer.text;
+    }
     writer.line(
         "// The HTTP status decides. The text is asked where there is none, and about the few failures sent as 400.",
     );
     writer.status(message, text);
     if let Some(prefix) = &target.own_prefix {
-        writer.returns(&format!("{text}.startsWith({})", literal::quote(prefix)), true);
+        writer.returns(&format!("{text}.startsWith({})", literal::quote(prefix)), "true");
     }
     for (group, constant) in of(RuleDecision::Overflow).into_iter().chain(of(RuleDecision::Repair)) {
-        writer.returns(&writer.spaced(test(group, constant, text)), false);
+        writer.returns(&writer.spaced(test(group, constant, text)), "false");
     }
     let waits: String = of(RuleDecision::Wait)
         .into_iter()
@@ -197,14 +215,14 @@ pub(super) fn body(target: &Classifier, constants: &[String], message: &str, tex
     let (any, some): (Vec<_>, Vec<_>) =
         of(RuleDecision::Stop).into_iter().partition(|(group, _)| group.is_unconditional());
     for (group, constant) in any {
-        writer.returns(&writer.spaced(test(group, constant, text)), false);
+        writer.returns(&writer.spaced(test(group, constant, text)), "false");
     }
     for (group, constant) in some {
-        writer.returns(&writer.spaced(format!("{}{waits}", test(group, constant, text))), false);
+        writer.returns(&writer.spaced(format!("{}{waits}", test(group, constant, text))), "false");
     }
     let transient = TRANSIENT_CLIENT_STATUSES.map(|status| status.to_string()).join(", ");
     let transient = format!("status !== undefined && (status >= 500 || [{transient}].includes(status))");
-    writer.returns(&writer.spaced(transient), true);
+    writer.returns(&writer.spaced(transient), "true");
     let retries: Vec<String> = of(RuleDecision::Retry)
         .into_iter()
         .map(|(group, constant)| match condition(group) {
@@ -276,7 +294,23 @@ impl Writer {
         }
     }
 
-    fn returns(&mut self, condition: &str, value: bool) {
+    /// The status by the message's own word, unless the text starts with another.
+    fn structured_status(&mut self, message: &str, text: &str) {
+        let list = format!("[Number({FRAME}.exec({text})?.[1]), {message}.{FIELD}]");
+        let valid = "(value) => Number.isInteger(value) && value >= 400 && value <= 599";
+        let known = format!("[{message}.{FIELD} ?? Number.NaN].some({valid})");
+        if self.dialect == Dialect::Minified {
+            let spaceless = |text: &str| text.replace(' ', "");
+            self.text +=
+                &format!("let status={}?{}.find({}):void 0;", spaceless(&known), spaceless(&list), spaceless(valid));
+            return;
+        }
+        self.line(&format!("const status = {known}"));
+        self.line(&format!("\t? {list}.find({valid})"));
+        self.line("\t: undefined;");
+    }
+
+    fn returns(&mut self, condition: &str, value: &str) {
         match self.dialect {
             Dialect::Compiled => {
                 self.line(&format!("if ({condition})"));

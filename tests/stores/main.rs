@@ -45,9 +45,8 @@ fn pnpm_patches_one_project_and_no_other() {
     let projects = ["one", "other"].map(|name| {
         let project = folder.path().join(name);
         fs::create_dir_all(&project).expect("a folder");
-        let manifest = format!(
-            r#"{{"name":"{name}","version":"1.0.0","dependencies":{{"@earendil-works/pi-ai":"{release}"}}}}"#
-        );
+        let manifest =
+            format!(r#"{{"name":"{name}","version":"1.0.0","dependencies":{{"@earendil-works/pi-ai":"{release}"}}}}"#);
         fs::write(project.join("package.json"), manifest).expect("a manifest");
         install(&project);
         project
