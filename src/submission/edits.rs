@@ -1,20 +1,16 @@
-//! The two small mails: string literals in upstream's lists, and one list more. Each place must be there exactly once.
+//! The small mail: string literals in upstream's list. Each place must be there exactly once.
 
 use std::collections::BTreeMap;
 
 use super::CLASSIFIER;
 use super::error::{Error, Kind};
-use crate::reference::rules::{self, Rule};
 
 type Tree = BTreeMap<String, String>;
-
-/// The rules whose wording the third mail adds.
-pub const RELAY_RULES: [&str; 1] = ["relay-request-not-supported"];
 
 /// The token list of 1.4.0 and newer, as a pattern.
 const TOKENS: &str = "(?<![a-z0-9])(?:429|500|502|503|504|520|524)(?![a-z0-9])";
 /// What the first mail makes of it.
-pub(super) const NEW_TOKENS: &str = "(?<![a-z0-9_-])(?:429|500|502|503|504|520|521|522|523|524|529|530)(?![a-z0-9_-])";
+const NEW_TOKENS: &str = "(?<![a-z0-9])(?:429|500|502|503|504|520|522|524|529)(?![a-z0-9])";
 const DNS: &str = "ENOTFOUND";
 const NEW_DNS: &str = "(?<![a-z0-9_])ENOTFOUND(?![a-z0-9_])";
 
@@ -35,7 +31,7 @@ pub(super) fn replace(text: &mut String, file: &'static str, old: &str, new: &st
     Ok(())
 }
 
-/// Word edges, and the statuses that Cloudflare and providers send besides the known ones.
+/// Word edges for ENOTFOUND, and two statuses that Cloudflare and Anthropic send besides the known ones.
 pub(super) fn edges(tree: &mut Tree) -> Result<(), Error> {
     let text = text(tree, CLASSIFIER)?;
     if text.contains("errorStatus") || text.contains("readErrorStatus") {
@@ -46,47 +42,4 @@ pub(super) fn edges(tree: &mut Tree) -> Result<(), Error> {
     }
     replace(text, CLASSIFIER, &format!("\"{TOKENS}\""), &format!("\"{NEW_TOKENS}\""))?;
     replace(text, CLASSIFIER, &format!("\"{DNS}\""), &format!("\"{NEW_DNS}\""))
-}
-
-/// The rules of the third mail.
-pub(super) fn relay_rules() -> impl Iterator<Item = &'static Rule> {
-    RELAY_RULES.iter().filter_map(|id| rules::by_id(id))
-}
-
-/// The relay's wording, for HTTP 400 only.
-pub(super) fn relay(tree: &mut Tree) -> Result<(), Error> {
-    let text = text(tree, CLASSIFIER)?;
-    let patterns: String = relay_rules()
-        .flat_map(|rule| &rule.patterns)
-        .map(|pattern| Ok(format!("\t{},\n", quote(pattern.js())?)))
-        .collect::<Result<String, Error>>()?;
-    let list = format!(
-        "\nconst TRANSIENT_400_ERROR_PATTERN = buildProviderErrorPattern([\n\
-         \t// new-api relays refuse a sound request at random, e.g. \"This request is not supported. (request id: ...)\". The\n\
-         \t// same request succeeds when sent again. With more words, e.g. \"... with this model\", it is final.\n\
-         {patterns}]);\n"
-    );
-    replace(text, CLASSIFIER, "\n/**\n * Retry policy:", &format!("{list}\n/**\n * Retry policy:"))?;
-    let last = "\treturn status === undefined && RETRYABLE_TRANSPORT_ERROR_PATTERN.test(errorMessage);\n";
-    let test = "\tif (status === 400 && TRANSIENT_400_ERROR_PATTERN.test(errorMessage)) return true;\n";
-    replace(text, CLASSIFIER, last, &format!("{test}{last}"))
-}
-
-/// A string literal as upstream's formatter wants it: double quotes, but single ones where that saves escapes.
-fn quote(value: &str) -> Result<String, Error> {
-    let quote = if value.matches('"').count() > value.matches('\'').count() { '\'' } else { '"' };
-    let mut literal = String::from(quote);
-    for char in value.chars() {
-        match char {
-            '\\' => literal.push_str("\\\\"),
-            '\n' => literal.push_str("\\n"),
-            char if char == quote => literal.extend(['\\', char]),
-            char if char.is_control() => {
-                return Err(Kind::Data { what: format!("a pattern has a control character: {value}") }.into());
-            }
-            char => literal.push(char),
-        }
-    }
-    literal.push(quote);
-    Ok(literal)
 }

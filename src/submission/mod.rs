@@ -1,9 +1,8 @@
-//! The submission to upstream: three mails for `git am`, each useful without the next, facts for an issue, and a checklist.
+//! The submission to upstream: two mails for `git am`, each useful without the next, facts for an issue, and a checklist.
 //!
-//! The first mail is of the kind that upstream has taken before: word edges, and the statuses next to those that are in the
-//! list. The second puts the status on the message and asks it first; it is the change of [`crate::patch`] in TypeScript,
-//! profile `upstream`, written as that project writes. The third adds a relay's wording. Sources come from the source maps of the
-//! published package, or from a checkout.
+//! The first mail is of the kind that upstream has taken before: word edges, and two statuses next to those that are in the
+//! list. The second puts the status on the message and asks it between the limits and the list, which stays whole. Sources
+//! come from the source maps of the published package, or from a checkout.
 
 mod edits;
 mod error;
@@ -17,10 +16,8 @@ use crate::patch::mail::{Mail, MailFile};
 use crate::patch::{self, Source, unified};
 use crate::upstream::Package;
 
-pub use edits::RELAY_RULES;
 pub use error::{Error, Kind};
 pub use sources::{FOLDER, from_checkout, from_package};
-pub use status::target;
 
 /// The classifier's file, below the package.
 pub const CLASSIFIER: &str = "src/utils/retry.ts";
@@ -67,9 +64,9 @@ impl Submission {
         let mut tree: BTreeMap<String, String> =
             sources.iter().map(|source| (source.path.clone(), source.text.clone())).collect();
         let original = tree.clone();
-        let steps: [(&str, &str, &str, &str, Step); 3] = [
+        let steps: [(&str, &str, &str, &str, Step); 2] = [
             (
-                "keep retry tokens out of longer words, know 521 to 530",
+                "keep ENOTFOUND out of longer words, know 522 and 529",
                 papers::EDGES,
                 "retry-word-edges.test.ts",
                 include_str!("vitest/retry-word-edges.test.ts"),
@@ -81,13 +78,6 @@ impl Submission {
                 "retry-status.test.ts",
                 include_str!("vitest/retry-status.test.ts"),
                 status::edit,
-            ),
-            (
-                "retry a relay's random \"This request is not supported\"",
-                papers::RELAY,
-                "retry-relay-refusal.test.ts",
-                include_str!("vitest/retry-relay-refusal.test.ts"),
-                |_, tree| edits::relay(tree),
             ),
         ];
         let total = steps.len();

@@ -10,23 +10,16 @@ use crate::patch::mail::Mail;
 use crate::upstream::{Era, PiClassifier};
 
 pub(super) const EDGES: &str = "\
-The edges of the status tokens are letters and digits, so an id with `_` or `-` around three digits still counts:
-req_500_ab and 20261129-503-abc are retried. ENOTFOUND has no edges at all and is found in ResourceNotFoundException,
-which no retry can cure. Cloudflare's 521, 522, 523 and 530, and 529, are as transient as 520 and 524.";
+ENOTFOUND has no edges and is found in ResourceNotFoundException, which no retry can cure. A bodyless 522 (Cloudflare)
+and 529 (Anthropic) are as transient as the 520 and 524 that are in the list.";
 
 pub(super) const STATUS: &str = "\
-Whether a failure is retried depends on words and digits in its text: \"max_tokens must be <= 32,500\" and \"Unknown
-parameter: 'timeout'\" are retried, a bodyless 522 or a 503 that mentions billing is not. The texts of Google and Codex
-name no status at all.
+Whether a failure is retried depends on words and digits in its text: a bodyless 521 is not, and the texts of Google and
+Codex name no status at all.
 
-Each provider's catch block now keeps the HTTP status of the failed answer on the message (errorStatus), and the
-classifier asks it first. errorMessage stays as it is. Wording decides where there is no status; on 400 only what
-providers themselves call transient. Limits stay final below 500.";
-
-pub(super) const RELAY: &str = "\
-new-api relays answer HTTP 400 \"This request is not supported.\" at random: the same request succeeded 7 of 9 times when
-sent again. The relay itself never retries a 400, so only the client can. The wording counts on 400 only, and only if
-nothing but request ids follows; \"... is not supported with this model\" stays final.";
+Each provider's catch block now keeps the HTTP status of the failed answer on the message (errorStatus). Limits stay
+first. A known status other than 400 and 424 decides; otherwise the list is asked as ever, whole. errorMessage stays as
+it is.";
 
 /// One screen of facts.
 pub(super) fn issue(version: &str) -> Result<String, Error> {
@@ -60,22 +53,22 @@ pub(super) fn issue(version: &str) -> Result<String, Error> {
         "<!-- Machine-written facts. Say them in your own words, keep it to one screen, and label what a machine wrote. -->\n\n\
          # pi-ai {measured}: a failure's text decides whether it is retried, its HTTP status does not\n\n\
          `isRetryableAssistantError` looks for words and digits anywhere in `errorMessage`. Measured on {measured}:\n\n\
-         - Retried although it cannot help: `max_tokens must be <= 32,500`, `limit is 500 tokens`, `req_500_ab`, \
-         `20261129-503-abc`, `Unknown parameter: 'timeout'`, `account terminated`, any `ResourceNotFoundException` (it contains ENOTFOUND).\n\
-         - Not retried although it can: bodyless 408, 409, 425, 521, 522, 523, 529, 530; a 503 that mentions \"billing\"; every status on \
+         - Retried although it cannot help: `max_tokens must be <= 32,500`, `limit is 500 tokens`, \
+         `Unknown parameter: 'timeout'`, `account terminated`, any `ResourceNotFoundException` (it contains ENOTFOUND).\n\
+         - Not retried although it can: bodyless 408, 409, 425, 521, 522, 523, 529, 530; every status on \
          Google and Codex whose body does not happen to use a listed word, because their texts name no status.\n\
-         - #11057 cured ids without separators: a random 32-digit id alone caused a retry in {} of cases on 0.87.1 and in none since. \
-         An id `req_NNN_xx` still does in {}.\n\n\
-         Change proposed, in three steps that stand alone: (1) word edges that `_` and `-` respect, Cloudflare's 52x; (2) `errorStatus?: number` on \
-         `AssistantMessage`, set in each provider's catch block, asked first; (3) one relay wording, on 400 only.\n\n\
-         - {judged} recorded failures: wrong verdicts {} before ({} false retries, {} false stops), {} after step 2 ({}, {}).\n\
+         - #11057 cured ids without separators: a random 32-digit id alone caused a retry in {} of cases on 0.87.1 and in none since 1.4.0.\n\n\
+         Change proposed, in two steps that stand alone: (1) edges for ENOTFOUND, 522 and 529; (2) `errorStatus?: number` on \
+         `AssistantMessage`, set in each provider's catch block, asked between the limits and the list, which stays whole.\n\n\
+         Asked before and closed: a status field in #9702, #7234, #9644 and #5623. What was merged, #7286 for #7224, put the status of Bedrock \
+         failures into `diagnostics`.\n\n\
+         - {judged} texts of this project's corpora (sourced ones and variants of them): wrong verdicts {} before ({} false retries, {} false stops), {} after step 2 ({}, {}).\n\
          - {turns} failed turns of real provider modules against a mock: `errorMessage` byte-identical in {same}; status right in {right} of {answers}.\n\
          - At most 40 changed lines in `retry.ts`; elsewhere one call a catch block, two helpers and a field.\n\n\
          Not touched: overflow, retry budget and backoff, successful and aborted turns, texts. #4126 and #9712 stay as decided: a bodyless \
          400 and a 404 are final, and a bare \"Bad Gateway\" without a status is not matched. A 408 with a status is retried, as the SDKs do: \
          drop it from the list if #4126 is to hold for it too.\n",
         chance("0.87.1", "32 digits")?,
-        chance(&measured, "req_NNN_xx")?,
         before.0 + before.1,
         before.0,
         before.1,
@@ -94,6 +87,9 @@ pub(super) fn checklist(version: &str, mails: &[Mail], lines: (usize, usize), ne
     format!(
         "# Sending this upstream\n\n\
          Made for pi-ai {version}. The mails are machine-written; upstream wants that said.\n\n\
+         0. [ ] Read upstream's main first: what is known here ends in September 2026. The second mail keeps the status in a field of the message, \
+         which upstream declined four times (#9702, #7234, #9644, #5623); it took `diagnostics[].details.status` (#7286). Move it there, or send the \
+         first mail alone. Not from Friday to Sunday: issues opened then are not looked at.\n\
          1. [ ] Open an issue first, from `issue.md`, in your own words and on one screen. Label what a machine wrote. Wait for a maintainer's \
          approval: until then a bot closes pull requests of new contributors.\n\
          2. [ ] Make a branch of a fresh clone and put the issue's number into the mails: `pi-retry-forced upstream --checkout DIR --issue 12345 \

@@ -9,9 +9,9 @@ mod tree;
 use std::fs;
 use std::path::Path;
 
-use pi_retry_forced::submission::{RELAY_RULES, Sender, Submission, changed_lines, from_package};
+use pi_retry_forced::submission::{Sender, Submission, changed_lines, from_package};
 use pi_retry_forced::upstream::{Cache, Name, Package, Release};
-use pi_retry_forced::{Decision, Failure, Profile, classify, rules};
+use pi_retry_forced::{Decision, Failure, Profile, classify};
 use serde_json::Value;
 use tree::Tree;
 
@@ -106,7 +106,7 @@ fn a_maintainer_can_take_the_mails_one_by_one() {
     assert_eq!(tree.log(), mails.iter().rev().map(|mail| mail.subject.clone()).collect::<Vec<_>>());
 }
 
-/// After the status mail the classifier is the reference's profile `upstream`; the last mail adds its wording and nothing else.
+/// After the last mail the classifier is the reference's profile `upstream`.
 #[test]
 fn the_result_decides_like_the_reference() {
     let tree = Tree::of(&package("1.6.0"));
@@ -116,36 +116,17 @@ fn the_result_decides_like_the_reference() {
     let field =
         include_str!("../corpus/field.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     list.extend(field.map(|row| serde_json::json!({ "stopReason": "error", "errorMessage": row["errorMessage"], "errorStatus": row["status"] })));
-    let relay: Vec<_> = RELAY_RULES.iter().map(|id| rules::by_id(id).expect("a rule")).collect();
-    let failure = |message: &Value| Failure::from_json(message.as_object().expect("an object"));
-    let by_rule = |message: &Value| {
-        let failure = failure(message);
-        let verdict = classify(&failure, Profile::Upstream);
-        let text = failure.failed_text().unwrap_or_default();
-        let says =
-            relay.iter().any(|rule| rule.counts(verdict.status) && rule.patterns.iter().any(|p| p.is_match(text)));
-        // Stopped for want of evidence, that is, and not for a limit.
-        (
-            says,
-            verdict.decision == Decision::Retry,
-            verdict.rule == "permanent-status" || relay.iter().any(|r| r.id == verdict.rule),
-        )
-    };
-    let mails = submission("1.6.0").mails;
-    let mut differences = [0; 2];
-    for (step, mail) in mails.iter().enumerate() {
+    for mail in submission("1.6.0").mails {
         tree.am(&mail.text());
-        if step == 0 {
-            continue;
-        }
-        let verdicts = tree.verdicts(&list);
-        assert_eq!(verdicts.len(), list.len());
-        for (message, verdict) in list.iter().zip(verdicts) {
-            let (says, upstream, open) = by_rule(message);
-            let wanted = if says && open { step == 2 } else { upstream };
-            assert_eq!(verdict, wanted, "after mail {}: {message}", step + 1);
-            differences[step - 1] += usize::from(says && open);
-        }
     }
-    assert!(differences[0] > 10 && differences[0] == differences[1], "{differences:?}");
+    let verdicts = tree.verdicts(&list);
+    assert_eq!(verdicts.len(), list.len());
+    let mut retried = 0;
+    for (message, verdict) in list.iter().zip(verdicts) {
+        let failure = Failure::from_json(message.as_object().expect("an object"));
+        let wanted = classify(&failure, Profile::Upstream).decision == Decision::Retry;
+        assert_eq!(verdict, wanted, "{message}");
+        retried += usize::from(verdict);
+    }
+    assert!(retried > 100 && retried < list.len() - 100, "{retried} of {}", list.len());
 }
