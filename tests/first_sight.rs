@@ -117,3 +117,14 @@ fn the_record_is_whole() {
         assert_eq!(counted, Score::of(&rows, |row| pis(&pi, row)), "{line:?}");
     }
 }
+
+/// The README shows each line of the record.
+#[test]
+fn the_readme_shows_the_record() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("the README");
+    for line in record() {
+        let name = file_of(&line).trim_end_matches(".jsonl");
+        let row = format!("| {name} | {} | {} | {} | {} | {} |", line[3], line[4], line[5], line[6], line[8]);
+        assert!(readme.contains(&row), "{row}");
+    }
+}
