@@ -161,7 +161,7 @@ pub(super) fn target(pi: Option<&Path>) -> anyhow::Result<Target> {
         && crate::upstream::Package::open(surroundings.folder.join(path), Name::PiAi).is_ok()
     {
         anyhow::bail!(
-            "{} is pi-ai, a library: in the project that uses it, run `pi-retry-forced patch` and then what it tells to do",
+            "{} is pi-ai, a library: in the project that uses it, run `pi-retry-forced patch` and then what it tells to do (with npm, `npx patch-package@8`)",
             path.display()
         );
     }

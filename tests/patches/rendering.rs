@@ -26,6 +26,8 @@ const WORDS: [(&str, RuleDecision, &[When]); 12] = [
 
 fn classifier() -> Classifier {
     let mut classifier = Classifier::of(pi_retry_forced::Profile::Upstream);
+    // The order of the other profiles, in which every kind of group has its place.
+    classifier.as_pi = false;
     classifier.groups.extend(WORDS.map(|(word, decision, when)| Group {
         decision,
         when: when.iter().copied().collect(),
