@@ -1,15 +1,14 @@
 /** One session's behaviour: judging failed turns, rewriting them, stripping requests. `index.ts` connects it to pi. */
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { CompactionGuard } from "./compaction.ts";
-import { agentDir, type Config, isMode, isProxied, isThisMachine, loadConfig, type Mode } from "./config.ts";
+import { type Config, isMode, isProxied, isThisMachine, loadConfig, type Mode } from "./config.ts";
 import type { Verdict } from "./engine.ts";
 import { type FailedMessage, Host } from "./host.ts";
 import { describe, type Rejection } from "./memory.ts";
 import { Repair, type RepairModel } from "./repair.ts";
 import { type Outcome, Report } from "./report.ts";
+import { RetrySettings } from "./retrysettings.ts";
 import { namedWait, pause } from "./waits.ts";
 import { type Answer, type Endpoint, Wire } from "./wire.ts";
 import { isNamed } from "./wording.ts";
@@ -21,16 +20,6 @@ const SHARED_MODES = Symbol.for("pi-retry-forced.modes");
 const shared = globalThis as { [SHARED_MODES]?: Map<string, Mode> };
 shared[SHARED_MODES] ??= new Map();
 const chosenModes = shared[SHARED_MODES];
-
-type RetrySettings = { enabled?: boolean; maxRetries?: number; baseDelayMs?: number; maxAgentDelayMs?: number };
-
-function retrySettingsIn(file: string): RetrySettings {
-	try {
-		return JSON.parse(readFileSync(file, "utf8")).retry ?? {};
-	} catch {
-		return {};
-	}
-}
 
 /** What a verdict says about replayed thinking. */
 function rejectionOf({ repair, rule }: Verdict): Rejection {
@@ -406,25 +395,15 @@ export class Shim {
 		return ctx.modelRegistry?.find(String(message.provider), String(message.model)) ?? model;
 	}
 
-	/** pi's retry settings: asked where pi tells them, else read from the files that it merges. */
 	#retry(ctx: ExtensionContext): RetrySettings {
-		if (!this.#retrySettings) {
-			const settings = (this.#pi as Partial<ExtensionAPI>).getSettings?.();
-			this.#retrySettings = settings
-				? ((settings.retry ?? {}) as RetrySettings)
-				: {
-						...retrySettingsIn(join(agentDir(), "settings.json")),
-						...(this.#trusted ? retrySettingsIn(join(ctx.cwd, ".pi", "settings.json")) : {}),
-					};
-		}
+		this.#retrySettings ??= new RetrySettings(this.#pi, this.#trusted ? ctx.cwd : undefined);
 		return this.#retrySettings;
 	}
 
 	#warnIfRetryIsOff(ctx: ExtensionContext): boolean {
-		const { enabled, maxRetries } = this.#retry(ctx);
-		if (enabled !== false && maxRetries !== 0) return false;
-		const by = enabled === false ? "retry.enabled" : "retry.maxRetries is 0";
-		this.say(ctx, "warning", "retry-off", `pi's own retry is switched off (${by}), so nothing will be retried`);
+		const { off } = this.#retry(ctx);
+		if (!off) return false;
+		this.say(ctx, "warning", "retry-off", `pi's own retry is switched off (${off}), so nothing will be retried`);
 		return true;
 	}
 
@@ -436,10 +415,7 @@ export class Shim {
 			this.#waitUntil = Date.now() + wait;
 			return;
 		}
-		const { maxRetries = 3, baseDelayMs = 2000, maxAgentDelayMs = 60_000 } = this.#retry(ctx);
-		let patience = 0;
-		for (let attempt = 0; attempt < Math.min(maxRetries, 30); attempt++)
-			patience += Math.min(baseDelayMs * 2 ** attempt, maxAgentDelayMs);
+		const { patience } = this.#retry(ctx);
 		if (wait <= patience) return;
 		const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
 		const asked = `the server asks to wait ${seconds(wait)}, pi's retries end after ${seconds(patience)}`;

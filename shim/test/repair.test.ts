@@ -231,6 +231,7 @@ it(`a session of ${TURNS} turns over three models, two relays and a direct host,
 		for (const { endpoint, model } of pool.rejections)
 			rejected.set(`${endpoint} ${model}`, (rejected.get(`${endpoint} ${model}`) ?? 0) + 1);
 		console.log(`${TURNS} turns, ${pool.counts().requests} requests, refused: ${JSON.stringify([...rejected])}`);
+		assert.ok(rejected.size > 0, "the accounts were switched and it was felt");
 		for (const [where, count] of rejected) assert.ok(count <= 4, `${where}: ${count}`);
 		assert.equal(pool.counts(({ endpoint }) => endpoint === "direct").rejected, 0);
 	});

@@ -20,7 +20,7 @@ pub struct PatternChange {
     pub reason: Option<&'static str>,
 }
 
-const TOKENS: &str = "digits in a text without a status are an id, a limit, an index or a name; a status is where the text starts with one, and is read there";
+const TOKENS: &str = "the same tokens and edges, with 522 and 529, which Cloudflare and Anthropic send";
 const WHOLE_WORD: &str = "a word of its own: `ResourceNotFoundException` contains ENOTFOUND too";
 const PLAN: &str =
     "Codex words every 429 like this: with the status at hand it would be retried, and it is a plan's limit";

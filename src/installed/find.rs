@@ -94,22 +94,6 @@ impl Sightings {
     }
 }
 
-/// The copies of a package in the `node_modules` of a folder and of those above, nearest first; in each the one that everybody sees
-/// before nested ones. Copies in a folder of global packages count as well, if that is above.
-pub fn copies_above(folder: &Path, name: Name) -> Vec<PathBuf> {
-    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let mut seen = Vec::new();
-    let found = folder.ancestors().flat_map(|folder| copies(&folder.join("node_modules"), name));
-    found
-        .filter(|copy| {
-            let real = fs::canonicalize(copy).unwrap_or_else(|_| copy.clone());
-            let new = !seen.contains(&real);
-            seen.push(real);
-            new
-        })
-        .collect()
-}
-
 /// Packages below each other that are looked into.
 const DEPTH: usize = 4;
 

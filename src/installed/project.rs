@@ -109,26 +109,6 @@ impl Project {
     }
 }
 
-/// Whether files of a package have other names elsewhere, such as in the store of a package manager: who writes into them in
-/// place changes those too.
-pub fn is_hard_linked(package: &Path) -> bool {
-    ["package.json", "dist/index.js", "dist/utils/retry.js", "dist/cli.js"]
-        .iter()
-        .any(|file| links(&package.join(file)) > 1)
-}
-
-#[cfg(unix)]
-fn links(file: &Path) -> u64 {
-    use std::os::unix::fs::MetadataExt as _;
-    fs::metadata(file).map_or(0, |file| file.nlink())
-}
-
-#[cfg(not(unix))]
-fn links(_file: &Path) -> u64 {
-    // Not to be had there without a call to the system; the manager's marks have to do.
-    0
-}
-
 /// The folder whose `node_modules` holds a package, and the packages in between where that one is nested.
 fn holder(package: &Path) -> (PathBuf, Vec<String>) {
     let mut outer = Vec::new();

@@ -90,27 +90,6 @@ impl Project {
         };
         (major, minor) < PNPM_WORKSPACE || (major < PNPM_WORKSPACE_ONLY && named())
     }
-
-    /// The versions of a package that a lock file names, for a project whose packages are in no `node_modules`, or out of sight
-    /// there; the newest first.
-    pub fn locked(&self, package: &str) -> Vec<String> {
-        let (file, mark) = match self.format() {
-            Format::PatchPackage => return Vec::new(),
-            Format::Pnpm => ("pnpm-lock.yaml", format!("{package}@")),
-            Format::Bun => ("bun.lock", format!("\"{package}@")),
-            Format::Yarn => ("yarn.lock", format!("resolution: \"{package}@npm:")),
-        };
-        let text = fs::read_to_string(self.root.join(file)).unwrap_or_default();
-        let version = |rest: &str| {
-            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !".-".contains(c)).unwrap_or(rest.len());
-            rest[..end].parse::<crate::upstream::Version>().ok()
-        };
-        let mut versions: Vec<_> =
-            text.match_indices(&mark).filter_map(|(at, mark)| version(&text[at + mark.len()..])).collect();
-        versions.sort();
-        versions.dedup();
-        versions.iter().rev().map(ToString::to_string).collect()
-    }
 }
 
 fn text(value: &Value) -> String {
