@@ -50,7 +50,7 @@ impl Machine {
 
     /// A pi-coding-agent below a `node_modules`, with what it is recognised by.
     fn agent(&self, modules: &str, version: &str) -> PathBuf {
-        let bin = if version.parse::<pi_retry_forced::upstream::Version>().expect("a version")
+        let bin = if pi_retry_forced::upstream::parse_version(version).expect("a version")
             < pi_retry_forced::upstream::Version::new(0, 84, 3)
         {
             "dist/cli.js"

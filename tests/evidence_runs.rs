@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use pi_retry_forced::evidence::runs::{RELEASES, Record, record, recorded};
-use pi_retry_forced::upstream::{Name, Release};
+use pi_retry_forced::evidence::runs::{Record, record, recorded, releases};
+use pi_retry_forced::upstream::Release;
 
 /// Rewrites the record instead of comparing it.
 const BLESS: &str = "PI_RETRY_FORCED_BLESS";
@@ -13,12 +13,11 @@ const BLESS: &str = "PI_RETRY_FORCED_BLESS";
 fn pi_ai_does_what_is_recorded() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("evidence");
     std::fs::create_dir_all(&folder).expect("a folder");
-    let record = |version: &&str| {
-        let release = Release::find(Name::PiAi, version).expect("a known release");
-        let record = record(release, &folder, &|_| {}).unwrap_or_else(|error| panic!("{version}: {error:#}"));
-        ((*version).to_owned(), record)
+    let record = |release: &Release| {
+        let record = record(release, &folder, &|_| {}).unwrap_or_else(|error| panic!("{}: {error:#}", release.spec()));
+        (release.version().to_string(), record)
     };
-    let made: BTreeMap<String, Record> = RELEASES.iter().map(record).collect();
+    let made: BTreeMap<String, Record> = releases().map(record).collect();
     for (version, record) in &made {
         assert_eq!(record.same_text, record.turns, "{version}: texts changed");
         assert_eq!(record.right_status, record.answers, "{version}: a status is missing or wrong");

@@ -101,8 +101,11 @@ fn recorded(named: &[String]) -> anyhow::Result<BTreeMap<String, Record>> {
 }
 
 fn run_anew(named: &[String], context: &mut Context) -> anyhow::Result<BTreeMap<String, Record>> {
-    let versions: Vec<&str> =
-        if named.is_empty() { runs::RELEASES.to_vec() } else { named.iter().map(|name| name.trim()).collect() };
+    let releases: Vec<&Release> = if named.is_empty() {
+        runs::releases().collect()
+    } else {
+        named.iter().map(|name| Release::find_supported(Name::PiAi, name)).collect::<Result<_, _>>()?
+    };
     let folder = tempfile::tempdir().context("there is no folder for temporary files")?;
     let bar = ProgressBar::new_spinner();
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
@@ -110,11 +113,11 @@ fn run_anew(named: &[String], context: &mut Context) -> anyhow::Result<BTreeMap<
     }
     bar.enable_steady_tick(Duration::from_millis(100));
     let mut records = BTreeMap::new();
-    for version in versions {
-        let release = Release::find_supported(Name::PiAi, version)?;
+    for release in releases {
+        let version = release.version().to_string();
         let tell = |what: &str| bar.set_message(format!("pi-ai {version}: {what}"));
         let record = runs::record(release, folder.path(), &tell).with_context(|| format!("pi-ai {version}"))?;
-        records.insert(version.to_owned(), record);
+        records.insert(version, record);
     }
     bar.finish_and_clear();
     if runs::recorded()?.iter().any(|(version, known)| records.get(version).is_some_and(|record| record != known)) {

@@ -205,10 +205,10 @@ impl std::error::Error for ChanceError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::upstream::{Era, Version};
+    use crate::upstream::{Era, parse_version};
 
     fn chance(version: &str, format: &str) -> f64 {
-        let era = Era::of(&version.parse::<Version>().unwrap()).unwrap();
+        let era = Era::of(&parse_version(version).unwrap()).unwrap();
         let format = IdFormat::all().into_iter().find(|f| f.name == format).unwrap();
         Automata::new(era.patterns()).unwrap().retried(&RELAY_FAILURE, &format) * 100.0
     }

@@ -9,6 +9,7 @@ use super::corpus::{Judge, score};
 use super::runs::STATUSES;
 use super::tables::{Turn, turns};
 use crate::Profile;
+use crate::upstream::parse_version;
 
 /// Colours that people with any colour vision tell apart (Okabe and Ito).
 const COLOURS: [RGBColor; 6] = [
@@ -116,8 +117,7 @@ fn chances(report: &Report, area: &Area<'_>) -> anyhow::Result<()> {
 
 /// The newest run: a field for each status and API, before and after.
 fn statuses(report: &Report, area: &Area<'_>) -> anyhow::Result<()> {
-    let newest =
-        report.runs.iter().max_by_key(|(version, _)| version.parse::<crate::upstream::Version>().ok().map(Ordered));
+    let newest = report.runs.iter().max_by_key(|(version, _)| parse_version(version).ok());
     let Some((version, record)) = newest else { return Ok(()) };
     let title = format!("pi-ai {version}: what is retried when the body says nothing of the cause");
     write(area, &title, (20, 16), &font(19, &INK, HPos::Left, VPos::Top))?;
@@ -154,10 +154,6 @@ fn statuses(report: &Report, area: &Area<'_>) -> anyhow::Result<()> {
     }
     Ok(())
 }
-
-/// Orders versions that were parsed.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Ordered(crate::upstream::Version);
 
 /// Bars: what each gets wrong on all recorded failures together.
 fn corpus(report: &Report, area: &Area<'_>) -> anyhow::Result<()> {

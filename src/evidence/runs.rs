@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::patch::{self, Classifier};
-use crate::upstream::{Name, Package, Release};
+use crate::upstream::{Name, Package, Part, Release};
 use crate::{Failure, Profile, classify};
 
 /// The statuses that the relay answers with, in the order of a record's letters.
@@ -31,15 +31,11 @@ pub const BODIES: [(&str, &str); 4] = [
     ("refusal", "a relay's \"This request is not supported.\""),
 ];
 
-/// The releases that a report shows unless others are named: the first supported one, the last ones with bare tokens, and the
-/// newest.
-pub const RELEASES: [&str; 4] = ["0.80.3", "0.87.1", "1.3.0", "1.6.0"];
-
 /// The Node that runs them; pi-ai needs 22.19 or newer.
 const NODE: &str = "22.19.0";
 
 const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
-const RUNNER: &str = include_str!("../../tests/real-pi-ai/run.mjs");
+const RUNNER: &str = include_str!("run.mjs");
 const RECORD: &str = include_str!("runs.json");
 
 /// Verdicts of one API on one body: a letter a status of [`STATUSES`], `r` for retry and `s` for stop.
@@ -71,6 +67,11 @@ pub struct Record {
     pub verdicts: BTreeMap<String, BTreeMap<String, Verdicts>>,
     /// Whether a reset connection is retried, by API: before, upstream, patch.
     pub reset: BTreeMap<String, String>,
+}
+
+/// The releases that a report shows unless others are named, oldest first.
+pub fn releases() -> impl Iterator<Item = &'static Release> {
+    Release::playing(Name::PiAi, Part::Report)
 }
 
 /// The runs that are part of this crate, by release.

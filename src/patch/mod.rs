@@ -111,7 +111,45 @@ impl PatchSet {
 }
 
 /// Makes the patch of a published package: pi-ai, or the bundled command.
+///
+/// # Errors
+/// If it is no package that can be patched, or an edit did not find its place exactly once.
 pub fn make(package: &Package, target: &Classifier) -> Result<PatchSet> {
+    attempt(package, target)?.finish()
+}
+
+/// What every edit met in a package, the ones after a failure included.
+pub struct Attempt {
+    set: PatchSet,
+    /// The edits that did not find their place, or that met something else there.
+    pub failed: Vec<Error>,
+}
+
+impl Attempt {
+    /// What a user should know, a sentence each.
+    pub fn warnings(&self) -> &[String] {
+        &self.set.warnings
+    }
+
+    /// The patch.
+    ///
+    /// # Errors
+    /// The first edit that failed.
+    pub fn finish(self) -> Result<PatchSet> {
+        self.failed.into_iter().next().map_or(Ok(self.set), Err)
+    }
+
+    /// The result of an edit; a failure is kept and the next edit is tried.
+    fn keep<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.failed.push(error)).ok()
+    }
+}
+
+/// Tries every edit on a published package, for whoever meets a new release.
+///
+/// # Errors
+/// If it is no package that can be patched, or its classifier is not to be found.
+pub fn attempt(package: &Package, target: &Classifier) -> Result<Attempt> {
     package.require_supported().map_err(Kind::Package)?;
     let (folder, dialect) = match package.name() {
         Name::PiAi => ("dist", Dialect::Compiled),
@@ -131,11 +169,14 @@ pub fn make(package: &Package, target: &Classifier) -> Result<PatchSet> {
 }
 
 /// Makes the same change in TypeScript sources of pi-ai, which [`from_source_maps`] rebuilds.
+///
+/// # Errors
+/// As [`make`].
 pub fn make_in_sources(package: &Package, sources: &[Source], target: &Classifier) -> Result<PatchSet> {
-    edit(package, sources, target)
+    edit(package, sources, target)?.finish()
 }
 
-fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<PatchSet> {
+fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<Attempt> {
     let sources: Vec<&Source> = sources.iter().filter(|source| source::worth_parsing(&source.text)).collect();
     let files = parse(&sources);
     let mut replacements: Vec<Vec<Replacement>> = vec![Vec::new(); files.len()];
@@ -156,9 +197,16 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<Pa
     }
     let (classifier, edited) = edits::only(classifiers, classifier::EDIT, place)?;
     replacements[classifier].extend(edited.replacements);
-    let mut warnings = edited.warnings;
+    let set = PatchSet {
+        name: package.name().as_str().to_owned(),
+        version: package.version().to_string(),
+        files: Vec::new(),
+        warnings: edited.warnings,
+        classifier: sources[classifier].path.clone(),
+    };
+    let mut attempt = Attempt { set, failed: Vec::new() };
     if package.release().is_none() {
-        warnings.push(format!(
+        attempt.set.warnings.push(format!(
             "{} {} is not on this version's list of releases; each edit found its place exactly once",
             package.name(),
             package.version()
@@ -170,16 +218,21 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<Pa
         for (index, file) in files.iter().enumerate() {
             fields.extend(edits::field(file)?.map(|replacement| (index, replacement)));
         }
-        let (index, replacement) = edits::only(fields, "errorStatus on AssistantMessage", place)?;
-        replacements[index].push(replacement);
+        if let Some((index, replacement)) = attempt.keep(edits::only(fields, "errorStatus on AssistantMessage", place)) {
+            replacements[index].push(replacement);
+        }
     }
 
-    let (homes, home) = helpers(&files, &mut replacements, bundle, place)?;
-    let calling = calls(package, &files, &mut replacements, &mut warnings, place)?;
-    for index in calling {
-        if !homes.contains(&index) {
+    let helpers = helpers(&files, &mut replacements, bundle, place);
+    let helpers = attempt.keep(helpers);
+    let calling = calls(package, &files, &mut replacements, &mut attempt, place);
+    if let Some((homes, home)) = helpers {
+        for index in calling.into_iter().filter(|index| !homes.contains(index)) {
             replacements[index].push(import::import(&files[index], files[home].source));
         }
+    }
+    if !attempt.failed.is_empty() {
+        return Ok(attempt);
     }
 
     let changed = |(source, replacements): (&&Source, Vec<Replacement>)| {
@@ -190,13 +243,8 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<Pa
             dialect: source.dialect,
         })
     };
-    Ok(PatchSet {
-        name: package.name().as_str().to_owned(),
-        version: package.version().to_string(),
-        files: sources.iter().zip(replacements).filter_map(changed).collect(),
-        warnings,
-        classifier: sources[classifier].path.clone(),
-    })
+    attempt.set.files = sources.iter().zip(replacements).filter_map(changed).collect();
+    Ok(attempt)
 }
 
 fn parse_one(source: &Source) -> Parsed<'_> {
@@ -258,9 +306,9 @@ fn calls(
     package: &Package,
     files: &[Parsed<'_>],
     replacements: &mut [Vec<Replacement>],
-    warnings: &mut Vec<String>,
+    attempt: &mut Attempt,
     place: &str,
-) -> Result<Vec<usize>> {
+) -> Vec<usize> {
     let mut calling = Vec::new();
     let mut thrown = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
@@ -276,25 +324,30 @@ fn calls(
         let api = APIS.iter().find(|api| name.strip_prefix(**api).is_some_and(|rest| rest.starts_with(['.', '-'])));
         match api {
             Some(api) => seen.push(api),
-            None => warnings.push(format!(
+            None => attempt.set.warnings.push(format!(
                 "{}: a provider that this version does not know; patched like the others",
                 file.source.path
             )),
         }
-        replacements[index].push(edits::only(calls, "call in the catch block", &file.source.path)?);
+        replacements[index].extend(attempt.keep(edits::only(calls, "call in the catch block", &file.source.path)));
         calling.push(index);
         thrown.extend(Some(edits::thrown_status(file)).filter(|found| !found.is_empty()).map(|found| (index, found)));
     }
     for api in APIS {
         let found: Vec<_> = seen.iter().filter(|seen| **seen == api).collect();
-        edits::only(found, &format!("call in the catch block of {api}"), place)?;
+        attempt.keep(edits::only(found, &format!("call in the catch block of {api}"), place));
     }
-    let (index, status) = edits::only(thrown, "status of the error that codex throws", place)?;
-    if status.len() != 2 {
-        let found = format!("found {} places instead of one", status.len() / 2);
-        return Err(misplaced("status of the error that codex throws", &files[index].source.path, found));
+    const THROWN: &str = "status of the error that codex throws";
+    let status = edits::only(thrown, THROWN, place).and_then(|(index, status)| match status.len() {
+        2 => Ok((index, status)),
+        more => {
+            let found = format!("found {} places instead of one", more / 2);
+            Err(misplaced(THROWN, &files[index].source.path, found))
+        }
+    });
+    if let Some((index, status)) = attempt.keep(status) {
+        replacements[index].extend(status);
     }
-    replacements[index].extend(status);
 
     // pi-messages came with 0.80.7.
     let mut copies = Vec::new();
@@ -304,16 +357,17 @@ fn calls(
     }
     if !copies.is_empty() || *package.version() >= Version::new(0, 80, 7) {
         const EDIT: &str = "status of pi-messages";
-        let (index, copied) = edits::only(copies, EDIT, place)?;
-        if copied.len() > 1 && files[index].source.dialect != Dialect::Minified {
-            return Err(misplaced(
-                EDIT,
-                &files[index].source.path,
-                format!("found {} places instead of one", copied.len()),
-            ));
+        let copied = edits::only(copies, EDIT, place).and_then(|(index, copied)| {
+            if copied.len() > 1 && files[index].source.dialect != Dialect::Minified {
+                let found = format!("found {} places instead of one", copied.len());
+                return Err(misplaced(EDIT, &files[index].source.path, found));
+            }
+            Ok((index, copied))
+        });
+        if let Some((index, copied)) = attempt.keep(copied) {
+            replacements[index].extend(copied);
+            calling.push(index);
         }
-        replacements[index].extend(copied);
-        calling.push(index);
     }
-    Ok(calling)
+    calling
 }

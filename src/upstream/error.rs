@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::releases::Name;
-use super::version::Version;
+use semver::Version;
 
 /// Why a package of pi could not be had, read or understood. Its text is one sentence for a person and says what to do.
 #[derive(Clone, Debug)]
@@ -65,7 +65,8 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
             Kind::NotAVersion { text } => {
-                write!(f, "{text:?} is no version number; write it in full, as in 1.6.0")
+                let newest = super::releases::Release::newest(super::releases::Name::PiAi).version();
+                write!(f, "{text:?} is no version number; write it in full, as in {newest}")
             }
             Kind::UnknownRelease { name, version, newest } if version > newest => write!(
                 f,

@@ -14,7 +14,6 @@ mod package;
 mod parse;
 mod patterns;
 mod releases;
-mod version;
 
 pub use self::error::Error;
 pub use self::fetch::{Cache, Step};
@@ -22,5 +21,5 @@ pub use self::jsregex::JsRegex;
 pub use self::package::{Installed, Package, find_all_installed, find_installed};
 pub use self::parse::{OverflowPatterns, RegexLiteral, RetryPatterns, overflow_patterns, retry_patterns};
 pub use self::patterns::{Era, OverflowEra, PiClassifier};
-pub use self::releases::{Name, Release};
-pub use self::version::Version;
+pub use self::releases::{Name, Part, Release, parse_version};
+pub use semver::Version;

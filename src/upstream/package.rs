@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::error::{Error, Kind};
 use super::releases::{Name, Release, require_supported};
-use super::version::Version;
+use semver::Version;
 
 /// The folder of one of pi's packages, unpacked or installed. Only its `package.json` has been read.
 #[derive(Clone, Debug, PartialEq, Eq)]

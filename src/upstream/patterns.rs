@@ -8,7 +8,7 @@ use super::error::{Error, Kind};
 use super::jsregex::{JsRegex, units};
 use super::parse::{OverflowPatterns, RegexLiteral, RetryPatterns};
 use super::releases::{Name, Release, require_supported};
-use super::version::Version;
+use semver::Version;
 
 /// Consecutive releases of pi-ai whose retry patterns are the same.
 #[derive(Debug, Deserialize)]

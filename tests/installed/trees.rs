@@ -143,10 +143,10 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 pub(crate) fn real_pis() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real-pi");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/installed/packages");
         let lock = fs::read_to_string(folder.join("package-lock.json")).expect("the lock file");
         // Two test programs at once would install into each other.
-        let guard = fs::File::create(std::env::temp_dir().join("pi-retry-forced-real-pi.lock")).expect("a lock");
+        let guard = fs::File::create(std::env::temp_dir().join("pi-retry-forced-installed-packages.lock")).expect("a lock");
         guard.lock().expect("the lock");
         let done = folder.join("node_modules/.installed");
         if fs::read_to_string(&done).ok().as_deref() != Some(&lock) {

@@ -8,15 +8,15 @@ use pi_retry_forced::patch::{self, Classifier, PatchSet, Result};
 use pi_retry_forced::upstream::{Name, Package};
 
 use crate::messages;
-use crate::packages::{copy, fetch, pi_ai};
+use crate::packages::{copy, newest};
 
-/// A copy of pi-ai 1.6.0 to damage.
+/// A copy of the newest pi-ai to damage.
 struct Copy(tempfile::TempDir);
 
 impl Copy {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        copy(pi_ai("1.6.0").root(), folder.path());
+        copy(newest(Name::PiAi).root(), folder.path());
         Self(folder)
     }
 
@@ -26,6 +26,12 @@ impl Copy {
         assert!(text.contains(from), "{from} in {}", path.display());
         fs::write(&path, text.replace(from, to)).expect("a file to write");
         self
+    }
+
+    /// Gives it another number.
+    fn version(&self, version: &str) -> &Self {
+        let line = |version: &str| format!("\"version\": \"{version}\"");
+        self.edit("package.json", &line(&newest(Name::PiAi).version().to_string()), &line(version))
     }
 
     fn make(&self) -> Result<PatchSet> {
@@ -44,7 +50,7 @@ fn make(folder: &Path, name: Name) -> Result<PatchSet> {
 #[test]
 fn an_older_release() {
     let copy = Copy::new();
-    let error = copy.edit("package.json", "\"version\": \"1.6.0\"", "\"version\": \"0.80.2\"").error();
+    let error = copy.version("0.80.2").error();
     assert!(error.contains("0.80.2") && error.contains("0.80.3"), "{error}");
 }
 
@@ -60,7 +66,8 @@ fn an_unbundled_command() {
 #[test]
 fn a_package_without_its_files() {
     let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("package.json"), r#"{"name":"@earendil-works/pi-ai","version":"1.6.0"}"#).expect("it");
+    let manifest = format!(r#"{{"name":"@earendil-works/pi-ai","version":"{}"}}"#, newest(Name::PiAi).version());
+    fs::write(folder.path().join("package.json"), manifest).expect("a manifest");
     let error = make(folder.path(), Name::PiAi).expect_err("no patch").to_string();
     assert!(error.contains("has no folder dist"), "{error}");
 }
@@ -76,7 +83,7 @@ fn an_already_patched_package() {
 #[test]
 fn an_already_patched_bundle() {
     let folder = tempfile::tempdir().expect("a folder");
-    copy(fetch(Name::PiCodingAgent, "1.6.0").root(), folder.path());
+    copy(newest(Name::PiCodingAgent).root(), folder.path());
     make(folder.path(), Name::PiCodingAgent).expect("a patch").apply_to(folder.path()).expect("applied");
     let error = make(folder.path(), Name::PiCodingAgent).expect_err("patched").to_string();
     assert!(error.contains("is patched already by pi-retry-forced"), "{error}");
@@ -184,7 +191,7 @@ fn a_second_catch_block_in_a_provider() {
 #[test]
 fn an_unknown_newer_release_keeps_what_it_knows_and_warns() {
     let copy = Copy::new();
-    copy.edit("package.json", "\"version\": \"1.6.0\"", "\"version\": \"1.7.0\"")
+    copy.version("77.0.0")
         .edit(
             "dist/utils/retry.js",
             "    \"server_busy\",",
@@ -194,8 +201,8 @@ fn an_unknown_newer_release_keeps_what_it_knows_and_warns() {
     let set = copy.make().expect("a patch");
     assert_eq!(set.warnings.len(), 2, "{:?}", set.warnings);
     assert!(set.warnings.iter().any(|w| w.contains("\"the hamster is asleep\"")), "{:?}", set.warnings);
-    assert!(set.warnings.iter().any(|w| w.contains("1.7.0 is not on this version's list")), "{:?}", set.warnings);
-    assert!(set.file_name().ends_with("pi-ai+1.7.0.patch"));
+    assert!(set.warnings.iter().any(|w| w.contains("77.0.0 is not on this version's list")), "{:?}", set.warnings);
+    assert!(set.file_name().ends_with("pi-ai+77.0.0.patch"));
     let text = &set.files.iter().find(|file| file.path == "dist/utils/retry.js").expect("the classifier").new;
     assert!(text.contains("    // New.\n    \"the hamster is asleep\",") && !text.contains("501"));
     let module = patch::verify::module(&set).expect("a module");

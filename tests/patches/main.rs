@@ -8,10 +8,10 @@ mod rendering;
 mod sources;
 
 use apply::Project;
-use packages::{BUNDLES, ERAS, pi_ai};
+use packages::{bundles, eras, newest};
 use pi_retry_forced::Profile;
 use pi_retry_forced::patch::{self, Classifier, PatchSet, verify};
-use pi_retry_forced::upstream::{Era, Name, Package};
+use pi_retry_forced::upstream::{Name, Package};
 
 fn make(package: &Package, profile: Profile) -> PatchSet {
     let set = patch::make(package, &Classifier::of(profile));
@@ -26,9 +26,8 @@ fn the_patched_classifier_of_every_era_decides_like_the_reference() {
     let mut messages = messages::recorded();
     messages.extend(messages::from_rules());
     messages.extend(messages::random(4000));
-    for (era, version) in ERAS {
-        let package = pi_ai(version);
-        assert_eq!(Era::of(package.version()).map(Era::name), Some(era));
+    for package in eras() {
+        let version = package.version();
         for profile in [Profile::Upstream, Profile::Patch] {
             let set = make(&package, profile);
             let compared = verify::run(&set, &messages, messages::reference(profile));
@@ -41,8 +40,8 @@ fn the_patched_classifier_of_every_era_decides_like_the_reference() {
 fn the_bundled_classifier_decides_like_the_reference() {
     let mut messages = messages::recorded();
     messages.extend(messages::random(1000));
-    for version in BUNDLES {
-        let set = make(&packages::fetch(Name::PiCodingAgent, version), Profile::Patch);
+    for package in bundles() {
+        let (set, version) = (make(&package, Profile::Patch), package.version());
         let compared = verify::run(&set, &messages, messages::reference(Profile::Patch));
         assert_eq!(compared.unwrap_or_else(|error| panic!("{version}: {error}")), messages.len());
     }
@@ -57,8 +56,8 @@ fn other_classifiers_are_found_to_differ() {
         let error = result.expect_err("another decision").to_string();
         assert!(error.contains("decides otherwise than the reference on "), "{error}");
     };
-    for (name, version) in [(Name::PiAi, "1.6.0"), (Name::PiCodingAgent, "1.6.0"), (Name::PiAi, "0.80.3")] {
-        let mut set = make(&packages::fetch(name, version), Profile::Patch);
+    for package in [newest(Name::PiAi), newest(Name::PiCodingAgent), eras().next().expect("an era")] {
+        let mut set = make(&package, Profile::Patch);
         let right = set.clone();
         let file = set.files.iter_mut().find(|file| file.path == right.classifier).expect("the classifier");
         file.new = format!("{}\n", file.old);
@@ -73,16 +72,14 @@ fn other_classifiers_are_found_to_differ() {
 /// Law 10, with the tools that users have.
 #[test]
 fn the_patch_of_every_era_applies_and_reverses_to_the_same_bytes() {
-    for (_, version) in ERAS {
-        let package = pi_ai(version);
+    for package in eras() {
         there_and_back(&package, &make(&package, Profile::Patch));
     }
 }
 
 #[test]
 fn the_patch_of_bundled_commands_applies_and_reverses_to_the_same_bytes() {
-    for version in BUNDLES {
-        let package = packages::fetch(Name::PiCodingAgent, version);
+    for package in bundles() {
         there_and_back(&package, &make(&package, Profile::Patch));
     }
 }
@@ -102,6 +99,7 @@ fn there_and_back(package: &Package, set: &PatchSet) {
     assert!(project.files() == before, "{} {} back by git", set.name, set.version);
 }
 
+/// With a classifier of a few words: what a new rule changes is in the committed patches.
 #[test]
 fn snapshots_of_every_era() {
     let mut settings = insta::Settings::clone_current();
@@ -109,9 +107,9 @@ fn snapshots_of_every_era() {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| {
-        for (era, version) in ERAS {
-            let patch = make(&pi_ai(version), Profile::Patch).to_patch();
-            insta::assert_snapshot!(format!("patch-{}-pi-ai-{version}", era.to_lowercase()), patch);
+        for package in eras() {
+            let set = patch::make(&package, &rendering::few()).expect("a patch");
+            insta::assert_snapshot!(format!("patch-pi-ai-{}", package.version()), set.to_patch());
         }
     });
 }

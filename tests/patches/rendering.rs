@@ -6,7 +6,7 @@ use pi_retry_forced::rules::{RuleDecision, When};
 use pi_retry_forced::upstream::{Name, Package};
 use serde_json::{Value, json};
 
-use crate::packages::{fetch, pi_ai};
+use crate::packages::newest;
 
 /// Words that no pattern of pi matches, each with a decision and the statuses for which it counts.
 const WORDS: [(&str, RuleDecision, &[When]); 12] = [
@@ -24,16 +24,35 @@ const WORDS: [(&str, RuleDecision, &[When]); 12] = [
     ("lima", RuleDecision::Retry, &[When::Any]),
 ];
 
+/// The words, and one pattern of each of pi's lists, which show where the rest of those go: no rule of this project.
+pub(crate) fn few() -> Classifier {
+    let of_pi = |decision, when: &[When], js: &str| Group {
+        decision,
+        when: when.iter().copied().collect(),
+        patterns: vec![Pattern { js: js.to_owned(), comment: "A pattern of pi.".to_owned() }],
+    };
+    let lists = [
+        of_pi(RuleDecision::Stop, &[When::NoStatus, When::ClientError], "insufficient_quota"),
+        of_pi(RuleDecision::Retry, &[When::NoStatus, When::Status(400)], "overloaded"),
+        of_pi(RuleDecision::Retry, &[When::NoStatus], "terminated"),
+    ];
+    Classifier { groups: lists.into_iter().chain(words()).collect(), ..classifier() }
+}
+
 fn classifier() -> Classifier {
     let mut classifier = Classifier::of(pi_retry_forced::Profile::Upstream);
     // The order of the other profiles, in which every kind of group has its place.
     classifier.as_pi = false;
-    classifier.groups.extend(WORDS.map(|(word, decision, when)| Group {
+    classifier.groups.extend(words());
+    classifier
+}
+
+fn words() -> impl Iterator<Item = Group> {
+    WORDS.into_iter().map(|(word, decision, when)| Group {
         decision,
         when: when.iter().copied().collect(),
         patterns: vec![Pattern { js: word.to_owned(), comment: "A word of the tests.".to_owned() }],
-    }));
-    classifier
+    })
 }
 
 /// The order of decision in its plainest form.
@@ -72,6 +91,6 @@ fn check(package: &Package) {
 
 #[test]
 fn groups_for_other_statuses_decide_as_they_say() {
-    check(&pi_ai("1.6.0"));
-    check(&fetch(Name::PiCodingAgent, "1.6.0"));
+    check(&newest(Name::PiAi));
+    check(&newest(Name::PiCodingAgent));
 }

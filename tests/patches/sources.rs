@@ -2,14 +2,15 @@
 
 use pi_retry_forced::Profile;
 use pi_retry_forced::patch::{self, Classifier, from_source_maps, unified, verify};
+use pi_retry_forced::upstream::Name;
 
 use crate::messages;
-use crate::packages::{ERAS, pi_ai};
+use crate::packages::{eras, newest};
 
 #[test]
 fn the_sources_of_every_era_take_the_edits_once() {
-    for (_, version) in ERAS {
-        let package = pi_ai(version);
+    for package in eras() {
+        let version = package.version();
         let sources = from_source_maps(package.root()).expect("sources");
         let target = Classifier::of(Profile::Upstream);
         let set =
@@ -30,7 +31,7 @@ fn the_sources_of_every_era_take_the_edits_once() {
 /// Node drops the types by itself from 22.18 on; here the classifier's few types are dropped by hand to run it.
 #[test]
 fn the_edited_source_decides_like_the_reference() {
-    let package = pi_ai("1.6.0");
+    let package = newest(Name::PiAi);
     let sources = from_source_maps(package.root()).expect("sources");
     let set = patch::make_in_sources(&package, &sources, &Classifier::of(Profile::Upstream)).expect("a patch");
     let module = verify::module(&set).expect("the classifier");

@@ -4,20 +4,21 @@ use std::fs;
 use std::process::Command;
 
 use pi_retry_forced::submission::{FOLDER, Kind, Sender, Submission, from_checkout, from_package};
+use pi_retry_forced::upstream::{Name, Release};
 
 use crate::tree::Tree;
-use crate::{package, submission};
+use crate::{newest, package, submission};
 
 #[test]
 fn a_checkout_gives_the_same_mails_unless_it_is_dirty_or_has_the_change() {
-    let package = package("1.6.0");
+    let package = newest();
     let tree = Tree::of(&package);
     let root = tree.path("");
     let made = || {
         let (package, sources) = from_checkout(&root)?;
         Submission::new(&package, &sources, &Sender::default())
     };
-    let mails = submission("1.6.0").mails;
+    let mails = submission().mails;
     assert_eq!(made().expect("a submission").mails, mails);
 
     let file = format!("{FOLDER}/src/utils/retry.ts");
@@ -55,7 +56,7 @@ fn other_folders_are_no_checkout() {
 
 #[test]
 fn releases_before_the_word_edges_are_too_old() {
-    let package = package("1.3.0");
+    let package = package(Release::find(Name::PiAi, "1.3.0").expect("a known release"));
     let sources = from_package(&package).expect("sources");
     let error = Submission::new(&package, &sources, &Sender::default()).err().expect("refused");
     assert!(matches!(error.kind(), Kind::TooOld { .. }), "{error}");

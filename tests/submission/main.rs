@@ -15,13 +15,17 @@ use pi_retry_forced::{Decision, Failure, Profile, classify};
 use serde_json::Value;
 use tree::Tree;
 
-fn package(version: &str) -> Package {
-    let release = Release::find(Name::PiAi, version).expect("a known release");
+fn package(release: &Release) -> Package {
     Cache::user().expect("a cache").package(release, &mut |_| {}).expect("the package")
 }
 
-fn submission(version: &str) -> Submission {
-    let package = package(version);
+/// The pi-ai that the submission is made for.
+fn newest() -> Package {
+    package(Release::newest(Name::PiAi))
+}
+
+fn submission() -> Submission {
+    let package = newest();
     let sources = from_package(&package).expect("sources");
     Submission::new(&package, &sources, &Sender::default()).expect("a submission")
 }
@@ -32,7 +36,7 @@ const BLESS: &str = "PI_RETRY_FORCED_BLESS";
 #[test]
 fn the_committed_mails_are_those_of_the_newest_release() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("patches/upstream");
-    let files = submission("1.6.0").files();
+    let files = submission().files();
     if std::env::var_os(BLESS).is_some() {
         fs::create_dir_all(&folder).expect("a folder");
         for entry in fs::read_dir(&folder).expect("a folder").flatten() {
@@ -54,7 +58,7 @@ fn the_committed_mails_are_those_of_the_newest_release() {
 
 #[test]
 fn the_mails_are_small_and_in_upstreams_form() {
-    let submission = submission("1.6.0");
+    let submission = submission();
     let (added, removed) = changed_lines(&submission.mails);
     assert!(added + removed <= 40, "+{added} -{removed}");
     for mail in &submission.mails {
@@ -73,9 +77,9 @@ fn the_mails_are_small_and_in_upstreams_form() {
 /// The whole way of a mail: its test fails before it, git takes it, its test passes after it; types and biome have nothing more to say.
 #[test]
 fn a_maintainer_can_take_the_mails_one_by_one() {
-    let package = package("1.6.0");
+    let package = newest();
     let tree = Tree::of(&package);
-    let mails = submission("1.6.0").mails;
+    let mails = submission().mails;
     let types_before = tree.types();
     let mut tests = Vec::new();
     for mail in &mails {
@@ -109,14 +113,14 @@ fn a_maintainer_can_take_the_mails_one_by_one() {
 /// After the last mail the classifier is the reference's profile `upstream`.
 #[test]
 fn the_result_decides_like_the_reference() {
-    let tree = Tree::of(&package("1.6.0"));
+    let tree = Tree::of(&newest());
     let mut list = messages::recorded();
     list.extend(messages::from_rules());
     list.extend(messages::random(20_000));
     let field =
         include_str!("../corpus/field.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     list.extend(field.map(|row| serde_json::json!({ "stopReason": "error", "errorMessage": row["errorMessage"], "errorStatus": row["status"] })));
-    for mail in submission("1.6.0").mails {
+    for mail in submission().mails {
         tree.am(&mail.text());
     }
     let verdicts = tree.verdicts(&list);

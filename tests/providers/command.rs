@@ -27,7 +27,7 @@ fn requests(installed: &Path, package: &Path) -> BTreeMap<(String, String), u64>
     });
     let home = tempfile::tempdir().expect("a home");
     let mut command = Command::new(node(installed));
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real-pi-ai/run-pi.mjs"));
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/providers/run-pi.mjs"));
     command.arg(package.join("dist/bundle/cli.js")).arg(home.path()).arg(plan.to_string());
     let output = command.output().expect("node");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

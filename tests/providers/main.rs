@@ -52,8 +52,8 @@ fn installed() -> PathBuf {
 }
 
 fn install() -> PathBuf {
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real-pi-ai");
-    let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("real-pi-ai");
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/providers");
+    let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("providers");
     let read = |folder: &Path, name: &str| fs::read(folder.join(name)).ok();
     let done = to.join("node_modules/.installed");
     if fs::read(&done).ok() != read(&from, "package-lock.json") {
@@ -95,7 +95,7 @@ fn run(installed: &Path, package: &Path) -> BTreeMap<(String, String), Value> {
         })
         .collect();
     let mut command = Command::new(node(installed));
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real-pi-ai/run.mjs"));
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/evidence/run.mjs"));
     command.arg(package).arg(json!(scenarios).to_string());
     // Credentials, proxies and settings of the machine stay out.
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", installed);
