@@ -289,3 +289,13 @@ fn missing_programs_and_networks_are_named() {
     let path = std::env::var("PATH").expect("a search path");
     assert_refused(&bare(&["patch", "--release", "1.6.0"], &path), &["no network"]);
 }
+
+/// The commands that the README shows say what it shows.
+#[test]
+fn the_readmes_example_is_what_the_command_says() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("the README");
+    let (_, example) = readme.split_once("```console\n$ pi-retry-forced classify '").expect("an example");
+    let (argument, said) = example.split_once("'\n").expect("its argument");
+    let (said, _) = said.split_once("```").expect("its end");
+    assert_eq!(text(&run(folder().path(), &["classify", argument], b"").stdout), said);
+}

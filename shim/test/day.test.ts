@@ -19,8 +19,9 @@ import { fileURLToPath } from "node:url";
 import { loadConfig } from "../src/config.ts";
 import { PREFIX } from "../src/engine.ts";
 import { entryOf, isNamed, refusal, wordingOf } from "../src/wording.ts";
-import { FULL, withPi } from "./pi.ts";
+import { withPi } from "./pi.ts";
 import { failed, ok, transient } from "./relay.ts";
+import { FULL } from "./releases.mjs";
 
 const LOCAL = "http://127.0.0.1:%PORT%";
 const EMPTY = { blocks: [] };

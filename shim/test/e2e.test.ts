@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { PREFIX } from "../src/engine.ts";
-import { FULL, type Pi, RELEASES, type Setup, SHIM, withPi } from "./pi.ts";
+import { type Pi, type Setup, SHIM, withPi } from "./pi.ts";
 import { type Answer, type Block, failed, ok, TRANSIENT, transient } from "./relay.ts";
+import { FULL, isOld, NEWEST, RELEASES } from "./releases.mjs";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const APIS = ["anthropic-messages", "openai-completions", "google-generative-ai"];
@@ -69,7 +70,6 @@ const PERMANENT: [name: string, answer: () => Answer, retriedBy0742?: boolean][]
 
 for (const release of RELEASES) {
 	const full = FULL.includes(release);
-	const isOld = release === "0.74.2";
 
 	describe(`pi ${release}`, { concurrency: 3 }, () => {
 		for (const api of APIS) {
@@ -88,7 +88,7 @@ for (const release of RELEASES) {
 			it(`${api}: an unknown 5xx is retried by its status`, async () => {
 				const script = [failed(522, "origin did not answer"), ok("fine")];
 				// The SDKs of 0.74.2 send again by themselves.
-				if (!isOld) assert.equal((await once({ release, api, script, extensions: [] })).requests, 1);
+				if (!isOld(release)) assert.equal((await once({ release, api, script, extensions: [] })).requests, 1);
 				const { requests, out } = await once({ release, api, script });
 				assert.equal(requests, 2);
 				assert.equal(out, "fine\n");
@@ -96,7 +96,7 @@ for (const release of RELEASES) {
 
 			if (api !== "google-generative-ai" || full)
 				for (const [name, answer, retriedBy0742] of PERMANENT) {
-					if (isOld && retriedBy0742) continue;
+					if (isOld(release) && retriedBy0742) continue;
 					it(`${api}: ${name} is sent once and its text is unchanged`, async () => {
 						const bare = await once({ release, api, script: [answer(), ok()], extensions: [] });
 						const { requests, errors } = await once({ release, api, script: [answer(), ok()] });
@@ -457,10 +457,10 @@ for (const release of RELEASES) {
 }
 
 describe("a patched pi", { concurrency: 3 }, () => {
-	// A copy of 1.6.0, beside the original because its dependencies are there, patched by this project's own command.
+	// A copy of the newest, beside the original because its dependencies are there, patched by this project's own command.
 	const packages = join(HERE, "node_modules");
-	const source = join(packages, "pi-1.6.0");
-	const setup = { release: "1.6.0", packageDir: "" };
+	const source = join(packages, `pi-${NEWEST}`);
+	const setup = { release: NEWEST, packageDir: "" };
 	const run = (program: string, args: string[], cwd: string) => {
 		// git must not see the repository around the copy, or it takes the paths for the repository's.
 		const env = { ...process.env, GIT_CEILING_DIRECTORIES: packages };

@@ -1,10 +1,11 @@
-// Outside pi nobody provides pi's modules; tests get the classifier of 1.6.0 under the names that extensions use.
+// Outside pi nobody provides pi's modules; tests get those of the newest under the names that extensions use.
 import { registerHooks } from "node:module";
+import { NEWEST } from "./releases.mjs";
 
-const utils = new URL("node_modules/pi-1.6.0/node_modules/@earendil-works/pi-ai/dist/utils/", import.meta.url);
+const utils = new URL(`node_modules/pi-${NEWEST}/node_modules/@earendil-works/pi-ai/dist/utils/`, import.meta.url);
 const modules = {
 	"@earendil-works/pi-ai": `export * from "${utils}retry.js"; export * from "${utils}overflow.js";`,
-	"@earendil-works/pi-coding-agent": 'export const VERSION = "1.6.0";',
+	"@earendil-works/pi-coding-agent": `export const VERSION = "${NEWEST}";`,
 };
 
 registerHooks({

@@ -9,9 +9,6 @@ import { type Answer, Relay } from "./relay.ts";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 export const SHIM = fileURLToPath(new URL("..", import.meta.url));
-export const RELEASES = ["0.74.2", "0.80.10", "0.87.1", "1.3.0", "1.6.0"];
-/** These run every case, the others the main ones. */
-export const FULL = ["0.87.1", "1.6.0"];
 /** No run may take longer: a hanging pi is a failure, not a wait. */
 const LIMIT_MS = 60_000;
 

@@ -5,12 +5,12 @@ import { after, before, describe, it } from "node:test";
 import { Pi } from "./pi.ts";
 import { type Pool, type PoolOptions, type Rules, startPool } from "./pool/pool.ts";
 import type { Json } from "./pool/rules.ts";
+import { FULL, isOld, NEWEST, RELEASES } from "./releases.mjs";
 
 const ANTHROPIC = ["claude-a", "claude-managed"];
 const MODELS = [...ANTHROPIC, "gpt-a", "gemini-3-pro", "deepseek-a"];
-const RELEASES = ["0.74.2", "0.87.1", "1.6.0"];
+const SOME = [...RELEASES.filter(isOld), ...FULL];
 /** It does not say in RPC mode when a turn is over. */
-const isOld = (release: string) => release === "0.74.2";
 
 /** Posts a payload as pi would, under the name of a relay. */
 async function post(pool: Pool, path: string, body: Json, endpoint = "relay.test"): Promise<string> {
@@ -56,7 +56,7 @@ async function session(
 }
 
 describe("the pool takes what the real pi makes", { concurrency: 2 }, () => {
-	for (const release of RELEASES)
+	for (const release of SOME)
 		for (const model of MODELS)
 			it(`${release}, ${model}: tool turns, all served by the account that sealed them`, async () => {
 				await session(release, `relay/${model}`, { seed: 7, accounts: 3 }, async (pi, pool) => {
@@ -79,7 +79,7 @@ describe("the pool takes what the real pi makes", { concurrency: 2 }, () => {
 			});
 
 	it("message threads of the direct host are kept there", async () => {
-		await session("1.6.0", "direct/claude-a", { seed: 3 }, async (pi, pool) => {
+		await session(NEWEST, "direct/claude-a", { seed: 3 }, async (pi, pool) => {
 			await pi.prompt("Work with [tools 2], please.");
 			assert.deepEqual(pool.rejections, []);
 			const threads = pool.asked.map(({ body }) => (body.thread as Json | undefined)?.type);
@@ -91,7 +91,7 @@ describe("the pool takes what the real pi makes", { concurrency: 2 }, () => {
 		it(`${model}: another account refuses the seals, and pi alone is dead for good`, async () => {
 			// After a failed prompt pi sends two user turns in a row, which Anthropic joins.
 			const rules = { wrap: "plain", alternation: false } as const;
-			await session("1.6.0", `relay/${model}`, { seed: 7, rules }, async (pi, pool) => {
+			await session(NEWEST, `relay/${model}`, { seed: 7, rules }, async (pi, pool) => {
 				await pi.prompt("Work with [tools 2], please.");
 				pool.switchAccount();
 				const before = pool.counts();
@@ -111,7 +111,7 @@ describe("the pool refuses a broken payload", () => {
 		pool = await startPool({ seed: 5, accounts: 2, rules: { wrap: "plain" } });
 		for (const model of MODELS) {
 			const pi = await new Pi({
-				release: "1.6.0",
+				release: NEWEST,
 				providers: pool.providers(),
 				model: `relay/${model}`,
 				extensions: [],
@@ -259,7 +259,7 @@ describe("the pool refuses a broken payload", () => {
 describe("rules that are off unless asked for", () => {
 	const sealedTurn = async (pool: Pool): Promise<Json> => {
 		const pi = await new Pi({
-			release: "1.6.0",
+			release: NEWEST,
 			providers: pool.providers(),
 			model: "relay/claude-a",
 			extensions: [],
@@ -304,7 +304,7 @@ describe("rules that are off unless asked for", () => {
 
 	it("completions seal their reasoning in reasoning_details", async () => {
 		const rules = { reasoningDetails: true, passBack: false, wrap: "plain" } as const;
-		await session("1.6.0", "relay/deepseek-a", { rules }, async (pi, pool) => {
+		await session(NEWEST, "relay/deepseek-a", { rules }, async (pi, pool) => {
 			await pi.prompt("Work with [tools 2], please.");
 			assert.equal(pool.counts().rejected, 0);
 			assert.match(pool.asked.at(-1)?.text ?? "", /reasoning_details/);

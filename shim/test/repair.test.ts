@@ -9,8 +9,8 @@ import { Pi, type Setup } from "./pi.ts";
 import { type Pool, type PoolOptions, startPool } from "./pool/pool.ts";
 import type { Json } from "./pool/rules.ts";
 import { Random } from "./random.ts";
+import { FULL, NEWEST } from "./releases.mjs";
 
-const RELEASES = ["0.87.1", "1.6.0"];
 /** What happens around a failed prompt, which Anthropic joins; rejections come as relays send them. */
 const RULES = { alternation: false, wrap: "new-api" } as const;
 const RETRY = { retry: { enabled: true, maxRetries: 3, baseDelayMs: 5 } };
@@ -23,7 +23,7 @@ async function scenario({ pool: options, ...setup }: Scenario, body: (pi: Pi, po
 	const pool = await startPool({ seed: 5, ...options, rules: { ...RULES, ...options?.rules } });
 	const model = "relay/claude-a";
 	const pi = await new Pi({
-		release: "1.6.0",
+		release: NEWEST,
 		providers: pool.providers(),
 		model,
 		settings: RETRY,
@@ -47,7 +47,7 @@ async function work(pi: Pi, steps: number): Promise<void> {
 
 const thinkingOf = ({ body }: Pool["asked"][number]) => (body.thinking as Json | undefined)?.type;
 
-for (const release of RELEASES) {
+for (const release of FULL) {
 	describe(`repairs in pi ${release}`, { concurrency: 2 }, () => {
 		it("an account switch inside a tool loop costs two refusals, however long the loop", async () => {
 			let asked = 0;

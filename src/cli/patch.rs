@@ -138,7 +138,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<ExitStat
         Some(folder) => folder.clone(),
         None => below_root(&found)?,
     };
-    for warning in set.warnings.iter().cloned().chain(edited(&found, &set)).chain(stale(folder, format, &set)) {
+    for warning in
+        set.warnings.iter().map(ToString::to_string).chain(edited(&found, &set)).chain(stale(folder, format, &set))
+    {
         let warn = style::WARN;
         writeln!(context.err, "{warn}warning:{warn:#} {warning}")?;
     }
@@ -288,7 +290,7 @@ fn report(args: &Args, found: &Found, set: &PatchSet, told: &Told<'_>, out: &mut
         let value = json!({
             "package": set.name, "version": set.version, "patch": path, "written": *state == "written",
             "files": set.files.iter().map(|f| &f.path).collect::<Vec<_>>(), "added": added, "removed": removed,
-            "verified": compared, "warnings": set.warnings, "format": format.name(), "steps": steps,
+            "verified": compared, "warnings": set.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(), "format": format.name(), "steps": steps,
         });
         return writeln!(out, "{value}");
     }

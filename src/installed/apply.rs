@@ -75,7 +75,7 @@ pub fn plan(target: &Target, options: &Options<'_>) -> Result<Plan> {
     check(target, options)?;
     let package = &target.package;
     let set = patch::make(package, &Classifier::of(Profile::Patch))?;
-    let mut warnings = set.warnings.clone();
+    let mut warnings: Vec<String> = set.warnings.iter().map(ToString::to_string).collect();
     if let (Some(cache), Some(release)) = (options.cache, package.release()) {
         let published = match (cache.cached(release), options.fetch) {
             (Some(package), _) => Ok(package),

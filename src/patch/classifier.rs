@@ -10,6 +10,7 @@ use super::groups::{Classifier, Group, Pattern};
 use super::literal;
 use super::render;
 use super::syntax::{Parsed, below, last, named};
+use super::warning::Warning;
 use crate::reference::rules::{RuleDecision, When};
 
 pub(super) const EDIT: &str = "classifier";
@@ -51,7 +52,7 @@ struct Found<'t> {
 /// The edit's result.
 pub(super) struct Edited {
     pub(super) replacements: Vec<Replacement>,
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// The edit in the module that has the classifier; nothing if this is another one.
@@ -225,8 +226,10 @@ fn rewrite(file: &Parsed<'_>, mut found: Found<'_>, target: &Classifier) -> Resu
     let mut fates = |list: &List<'_>, decision| -> Vec<Fate> {
         let fates: Vec<Fate> = list.lines.iter().map(|line| fate(&line.value, decision, target)).collect();
         let unknown = list.lines.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Unknown);
-        warnings.extend(unknown.map(|(line, _)| {
-            format!("{path}: the pattern {:?} of {} is unknown to the reference; it stays", line.value, list.name)
+        warnings.extend(unknown.map(|(line, _)| Warning::UnknownPattern {
+            file: path.clone(),
+            pattern: line.value.clone(),
+            list: list.name.clone(),
         }));
         fates
     };

@@ -17,6 +17,7 @@ mod source;
 mod syntax;
 pub mod unified;
 pub mod verify;
+mod warning;
 
 use std::fs;
 use std::path::Path;
@@ -26,6 +27,7 @@ pub use error::{Error, Kind, Result};
 pub use format::Format;
 pub use groups::{Classifier, Group, Pattern};
 pub use source::{Dialect, Language, Source, from_source_maps};
+pub use warning::Warning;
 
 use edits::{Replacement, misplaced};
 use syntax::Parsed;
@@ -35,17 +37,17 @@ use crate::upstream::{Name, Package, Version};
 /// The first release of the command that runs from a bundle of its own.
 const FIRST_BUNDLED: Version = Version::new(0, 84, 3);
 
-/// The provider modules that end an assistant message in a catch block of their own.
-const APIS: [&str; 9] = [
-    "anthropic-messages",
-    "azure-openai-responses",
-    "bedrock-converse-stream",
-    "google-generative-ai",
-    "google-vertex",
-    "mistral-conversations",
-    "openai-codex-responses",
-    "openai-completions",
-    "openai-responses",
+/// The provider modules that end an assistant message in a catch block of their own, each by the names that it had.
+const APIS: [&[&str]; 9] = [
+    &["anthropic-messages"],
+    &["azure-openai-responses"],
+    &["bedrock-converse-stream"],
+    &["google-generative-ai"],
+    &["google-vertex"],
+    &["mistral-conversations"],
+    &["openai-codex-responses"],
+    &["openai-completions"],
+    &["openai-responses"],
 ];
 
 /// One file that changes.
@@ -71,7 +73,7 @@ pub struct PatchSet {
     /// The files, sorted by path.
     pub files: Vec<Changed>,
     /// What a user should know, a sentence each.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// The path of the file that holds the classifier.
     pub classifier: String,
 }
@@ -127,7 +129,7 @@ pub struct Attempt {
 
 impl Attempt {
     /// What a user should know, a sentence each.
-    pub fn warnings(&self) -> &[String] {
+    pub fn warnings(&self) -> &[Warning] {
         &self.set.warnings
     }
 
@@ -173,7 +175,15 @@ pub fn attempt(package: &Package, target: &Classifier) -> Result<Attempt> {
 /// # Errors
 /// As [`make`].
 pub fn make_in_sources(package: &Package, sources: &[Source], target: &Classifier) -> Result<PatchSet> {
-    edit(package, sources, target)?.finish()
+    attempt_in_sources(package, sources, target)?.finish()
+}
+
+/// Tries every edit on TypeScript sources of pi-ai.
+///
+/// # Errors
+/// As [`attempt`].
+pub fn attempt_in_sources(package: &Package, sources: &[Source], target: &Classifier) -> Result<Attempt> {
+    edit(package, sources, target)
 }
 
 fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<Attempt> {
@@ -206,11 +216,8 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<At
     };
     let mut attempt = Attempt { set, failed: Vec::new() };
     if package.release().is_none() {
-        attempt.set.warnings.push(format!(
-            "{} {} is not on this version's list of releases; each edit found its place exactly once",
-            package.name(),
-            package.version()
-        ));
+        let release = format!("{} {}", package.name(), package.version());
+        attempt.set.warnings.push(Warning::Unlisted { release });
     }
 
     if !bundle {
@@ -218,7 +225,8 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<At
         for (index, file) in files.iter().enumerate() {
             fields.extend(edits::field(file)?.map(|replacement| (index, replacement)));
         }
-        if let Some((index, replacement)) = attempt.keep(edits::only(fields, "errorStatus on AssistantMessage", place)) {
+        if let Some((index, replacement)) = attempt.keep(edits::only(fields, "errorStatus on AssistantMessage", place))
+        {
             replacements[index].push(replacement);
         }
     }
@@ -321,21 +329,19 @@ fn calls(
             continue;
         }
         let name = file.source.name();
-        let api = APIS.iter().find(|api| name.strip_prefix(**api).is_some_and(|rest| rest.starts_with(['.', '-'])));
+        let names = |api: &str| name.strip_prefix(api).is_some_and(|rest| rest.starts_with(['.', '-']));
+        let api = APIS.iter().flat_map(|names| names.iter()).find(|api| names(api));
         match api {
             Some(api) => seen.push(api),
-            None => attempt.set.warnings.push(format!(
-                "{}: a provider that this version does not know; patched like the others",
-                file.source.path
-            )),
+            None => attempt.set.warnings.push(Warning::UnknownProvider { file: file.source.path.clone() }),
         }
         replacements[index].extend(attempt.keep(edits::only(calls, "call in the catch block", &file.source.path)));
         calling.push(index);
         thrown.extend(Some(edits::thrown_status(file)).filter(|found| !found.is_empty()).map(|found| (index, found)));
     }
-    for api in APIS {
-        let found: Vec<_> = seen.iter().filter(|seen| **seen == api).collect();
-        attempt.keep(edits::only(found, &format!("call in the catch block of {api}"), place));
+    for names in APIS {
+        let found: Vec<_> = seen.iter().filter(|seen| names.contains(seen)).collect();
+        attempt.keep(edits::only(found, &format!("call in the catch block of {}", names.join(" or ")), place));
     }
     const THROWN: &str = "status of the error that codex throws";
     let status = edits::only(thrown, THROWN, place).and_then(|(index, status)| match status.len() {

@@ -109,11 +109,22 @@ impl PatternError {
     fn new(pattern: &str, at: usize, what: impl Into<String>) -> Self {
         Self { pattern: pattern.to_owned(), at, what: what.into() }
     }
+
+    /// Where in the pattern, in bytes from its start.
+    pub(crate) fn offset(&self) -> usize {
+        self.at
+    }
 }
 
 impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "pattern `{}`, character {}: {}", self.pattern, self.at + 1, self.what)
+        write!(
+            f,
+            "pattern `{}`, character {}: {}",
+            self.pattern,
+            self.pattern[..self.at].chars().count() + 1,
+            self.what
+        )
     }
 }
 
@@ -160,9 +171,30 @@ fn translate(written: &str) -> Result<Translated, PatternError> {
     Ok(Translated { rust: t.rust, js: t.js })
 }
 
+/// What to write instead of an escape that engines read differently, or that the subset has not.
+fn instead_of(escape: char) -> String {
+    let instead = match escape {
+        'd' => "`[0-9]`",
+        'w' => "`[a-z0-9_]`",
+        'b' => "`\\<` for the start of a word or `\\>` for its end",
+        'D' | 'W' => "a class of what may stand there",
+        'B' => "the letters that stand there",
+        '0'..='9' => "the text again: there are no back-references",
+        't' | 'r' | 'v' | 'f' => "`\\s`",
+        'u' | 'x' | 'p' | 'P' => "the character itself, or `\\N` for one outside ASCII",
+        _ => "the letter without the backslash",
+    };
+    format!("there is no escape `\\{escape}`; write {instead}")
+}
+
 impl Translator<'_> {
     fn error(&self, what: impl Into<String>) -> PatternError {
         PatternError::new(self.written, self.written.len() - self.rest.len(), what)
+    }
+
+    /// An error about the character that was taken last.
+    fn before(&self, taken: char, what: impl Into<String>) -> PatternError {
+        PatternError::new(self.written, self.written.len() - self.rest.len() - taken.len_utf8(), what)
     }
 
     fn take(&mut self, prefix: &str) -> bool {
@@ -229,7 +261,9 @@ impl Translator<'_> {
         for (i, c) in self.rest.char_indices() {
             match c {
                 _ if !c.is_ascii() => return Err(self.error("a class holds ASCII only")),
-                '^' if i == 0 => return Err(self.error("a class may not be negated")),
+                '^' if i == 0 => {
+                    return Err(self.error("a class may not be negated; name what may stand there, or write `.{0,20}`"));
+                }
                 '[' if !escaped => return Err(self.error("write `\\[` inside a class")),
                 '&' | '~' if self.rest[i + 1..].starts_with(c) => return Err(self.error("a doubled sign in a class")),
                 ']' if !escaped => {
@@ -265,11 +299,18 @@ impl Translator<'_> {
                     'N' => self.rust.push_str(NOT_ASCII),
                     'n' => self.rust.push_str(r"\n"),
                     _ if e.is_ascii_punctuation() => return self.literal(e),
-                    _ => return Err(self.error(format!("no such escape: `\\{e}`"))),
+                    _ => return Err(self.before(e, instead_of(e))),
                 }
             }
-            '*' | '+' | '?' | '{' | '}' | ']' | '(' => {
-                return Err(self.error(format!("`{c}` is out of place; write `\\{c}` for the sign itself")));
+            '(' if self.rest.starts_with("?<") || self.rest.starts_with("?=") || self.rest.starts_with("?!") => {
+                return Err(self.before(
+                    c,
+                    "the only look-around is an edge: write `\\<` or `\\>` for the start or end of a word",
+                ));
+            }
+            '(' => return Err(self.before(c, "write a group as `(?:…)`, and `\\(` for the sign itself")),
+            '*' | '+' | '?' | '{' | '}' | ']' => {
+                return Err(self.before(c, format!("`{c}` is out of place; write `\\{c}` for the sign itself")));
             }
             _ => return self.literal(c),
         }

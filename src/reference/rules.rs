@@ -6,6 +6,7 @@
 use crate::reference::matcher::Pattern;
 use serde::Deserialize;
 use std::sync::LazyLock;
+use toml::Spanned;
 
 /// What a rule decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
@@ -201,7 +202,7 @@ struct WrittenRule {
     tier: Tier,
     repair: Option<Remedy>,
     #[serde(rename = "match")]
-    patterns: Vec<String>,
+    patterns: Vec<Spanned<String>>,
     why: String,
     source: String,
     hits: Vec<String>,
@@ -218,11 +219,17 @@ const FILES: &[(&str, &str)] = &[
     ("transport.toml", include_str!("rules/transport.toml")),
 ];
 
-static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| load().expect("the rule files are valid, a test says"));
+static RULES: LazyLock<Result<Vec<Rule>, String>> = LazyLock::new(load);
 
 /// All rules, in order.
+///
+/// # Panics
+/// With file, line, rule and column, if a rule file of this crate is wrong; its tests do not let that pass.
 pub fn all() -> &'static [Rule] {
-    &RULES
+    match &*RULES {
+        Ok(rules) => rules,
+        Err(wrong) => panic!("{wrong}"),
+    }
 }
 
 /// The rule with this id.
@@ -242,8 +249,16 @@ fn load() -> Result<Vec<Rule>, String> {
                     "src/reference/rules/{name}, rule {id}: `repair` belongs to the decision `repair`"
                 ));
             }
-            let patterns = written.patterns.iter().map(|p| Pattern::new(p)).collect::<Result<_, _>>();
-            let patterns = patterns.map_err(|e| format!("src/reference/rules/{name}, rule {id}: {e}"))?;
+            let compile = |pattern: &Spanned<String>| {
+                Pattern::new(pattern.get_ref()).map_err(|error| {
+                    // The opening quote is one column; patterns are written in literal strings.
+                    let before = &text[..pattern.span().start];
+                    let line = before.matches('\n').count() + 1;
+                    let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 2 + error.offset();
+                    format!("src/reference/rules/{name}:{line}:{column}, rule {id}: {error}")
+                })
+            };
+            let patterns = written.patterns.iter().map(compile).collect::<Result<_, _>>()?;
             rules.push(Rule {
                 id,
                 decision: written.decision,

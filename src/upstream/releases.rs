@@ -118,6 +118,11 @@ impl Release {
         Ok(release)
     }
 
+    /// A release that is not on the list, by what npm says of it.
+    pub fn unlisted(name: Name, version: Version, integrity: String) -> Self {
+        Release { name, version, integrity, parts: Vec::new() }
+    }
+
     /// Which package this is a release of.
     pub fn name(&self) -> Name {
         self.name
@@ -260,7 +265,20 @@ mod tests {
         let sorted =
             ["0.74.2", "0.80.7", "0.80.10", "0.99.1", "1.0.0-alpha", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0", "1.0.3"];
         assert!(sorted.windows(2).all(|pair| version(pair[0]) < version(pair[1])));
-        for text in ["", "1", "1.2", "1.2.3.4", "v1.2.3", "1.02.3", "1.2.x", "^1.2.3", "1.2.3-", "1.2.3-a..b", "1.2.3+b", " 1.2.3"] {
+        for text in [
+            "",
+            "1",
+            "1.2",
+            "1.2.3.4",
+            "v1.2.3",
+            "1.02.3",
+            "1.2.x",
+            "^1.2.3",
+            "1.2.3-",
+            "1.2.3-a..b",
+            "1.2.3+b",
+            " 1.2.3",
+        ] {
             assert!(parse_version(text).is_err(), "{text:?}");
         }
     }

@@ -70,7 +70,7 @@ fn node_loads_a_library_at_every_step() {
 
 #[test]
 fn node_loads_a_bundle_at_every_step() {
-    loads_at_every_step("1.6.0");
+    loads_at_every_step("newest");
 }
 
 /// Ends `apply` before each step that `matters`, then finishes or undoes it; then the same with `revert`.

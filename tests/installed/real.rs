@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pi_retry_forced::installed::{Applied, Options, Reverted, apply, locate, revert};
+use pi_retry_forced::upstream::{Name, Release};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -75,8 +76,8 @@ fn before_after_reverted(release: &str, decider: &str) {
 }
 
 #[test]
-fn pi_1_6_0_retries_when_its_bundle_is_patched() {
-    before_after_reverted("1.6.0", "@earendil-works/pi-coding-agent@1.6.0");
+fn the_newest_pi_retries_when_its_bundle_is_patched() {
+    before_after_reverted("newest", &Release::newest(Name::PiCodingAgent).spec());
 }
 
 #[test]

@@ -146,7 +146,8 @@ pub(crate) fn real_pis() -> &'static Path {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/installed/packages");
         let lock = fs::read_to_string(folder.join("package-lock.json")).expect("the lock file");
         // Two test programs at once would install into each other.
-        let guard = fs::File::create(std::env::temp_dir().join("pi-retry-forced-installed-packages.lock")).expect("a lock");
+        let guard =
+            fs::File::create(std::env::temp_dir().join("pi-retry-forced-installed-packages.lock")).expect("a lock");
         guard.lock().expect("the lock");
         let done = folder.join("node_modules/.installed");
         if fs::read_to_string(&done).ok().as_deref() != Some(&lock) {

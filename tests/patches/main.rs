@@ -16,8 +16,23 @@ use pi_retry_forced::upstream::{Name, Package};
 fn make(package: &Package, profile: Profile) -> PatchSet {
     let set = patch::make(package, &Classifier::of(profile));
     let set = set.unwrap_or_else(|error| panic!("{} {}: {error}", package.name(), package.version()));
-    assert_eq!(set.warnings, [""; 0], "{}", package.version());
+    assert_eq!(set.warnings, [], "{}", package.version());
     set
+}
+
+/// What a new rule is tried by first.
+#[test]
+fn the_newest_patched_classifiers_decide_like_the_reference() {
+    let mut messages = messages::recorded();
+    messages.extend(messages::from_rules());
+    messages.extend(messages::random(4000));
+    for (name, profile) in
+        [(Name::PiAi, Profile::Upstream), (Name::PiAi, Profile::Patch), (Name::PiCodingAgent, Profile::Patch)]
+    {
+        let set = make(&newest(name), profile);
+        let compared = verify::run(&set, &messages, messages::reference(profile));
+        assert_eq!(compared.unwrap_or_else(|error| panic!("{name}: {error}")), messages.len());
+    }
 }
 
 /// Law 9 for the patched package, on every recorded message and on random ones.

@@ -7,9 +7,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Pi, SHIM } from "../pi.ts";
 import { startPool } from "../pool/pool.ts";
+import { NEWEST } from "../releases.mjs";
 import { HARSHNESS, SPENT, Timeline } from "./model.ts";
 
-export const RELEASE = "1.6.0";
+export const RELEASE = NEWEST;
 export const TURNS = 30;
 /** pi's waits are this much shorter in a run, and counted at full length. */
 const SCALE = 400;

@@ -1,0 +1,4 @@
+export const RELEASES: string[];
+export const FULL: string[];
+export const NEWEST: string;
+export function isOld(release: string): boolean;
