@@ -106,8 +106,8 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(root.join(LIST)).context(LIST)?;
+    let root = Path::new(".");
+    let text = fs::read_to_string(root.join(LIST)).context("run this in the project's root")?;
     let mut list = toml::from_str::<List>(&text).context(LIST)?.release;
     if arguments == ["packages"] {
         packages(root, &list)?;
