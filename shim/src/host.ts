@@ -70,8 +70,10 @@ export class Host {
 	 */
 	get learned(): boolean {
 		if (this.#isRetryable && this.#learned === undefined) {
-			const says = (errorStatus: number, errorMessage: string) =>
-				this.retries({ role: "assistant", stopReason: "error", errorMessage, errorStatus }) === true;
+			const says = (status: number, errorMessage: string) => {
+				const diagnostics = [{ type: "provider_response_failure", timestamp: 0, details: { status } }];
+				return this.retries({ role: "assistant", stopReason: "error", errorMessage, diagnostics }) === true;
+			};
 			this.#learned =
 				says(522, '522 {"error":{"message":"no"}}') &&
 				!says(400, '400 {"error":{"message":"Unknown parameter: timeout"}}') &&

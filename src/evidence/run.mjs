@@ -57,11 +57,11 @@ for (const api of APIS) {
 		const context = { messages: [{ role: "user", content: "hello", timestamp: 0 }] };
 		const options = { apiKey, maxRetries: 0, transport: "sse", timeoutMs: 20_000 };
 		const message = await stream(model, context, options).result();
-		const { stopReason, errorMessage, errorStatus } = message;
+		const { stopReason, errorMessage, diagnostics } = message;
 		const retryable = isRetryableAssistantError(message);
 		// The relay's port differs from run to run.
 		const text = errorMessage?.replaceAll(baseUrl, "http://relay");
-		const result = { api, scenario: scenario.name, requests: requests - before, stopReason, errorMessage: text, errorStatus, retryable };
+		const result = { api, scenario: scenario.name, requests: requests - before, stopReason, errorMessage: text, diagnostics, retryable };
 		process.stdout.write(`${JSON.stringify(result)}\n`);
 	}
 }

@@ -153,7 +153,10 @@ fn compare(before: &Turns, after: &[(Profile, Turns)]) -> Record {
         record.same_text += usize::from(after.iter().all(same));
         let status = key.1.rsplit(' ').next().and_then(|word| word.parse::<u16>().ok());
         let right = |(_, turns): &(Profile, Turns)| {
-            turns.get(key).is_some_and(|new| new["errorStatus"].as_u64() == status.map(u64::from))
+            turns
+                .get(key)
+                .and_then(Value::as_object)
+                .is_some_and(|new| Failure::from_json(new).diagnostics_status == status)
         };
         record.right_status += usize::from(status.is_some() && after.iter().all(right));
         let as_reference = |(profile, turns): &&(Profile, Turns)| {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tree_sitter::Node;
 
-use super::edits::{FIELD, Replacement, functions, misplaced, only, patcher, statement};
+use super::edits::{Replacement, functions, misplaced, only, patcher, statement};
 use super::error::{Kind, Result};
 use super::groups::{Classifier, Group, Pattern};
 use super::literal;
@@ -65,7 +65,9 @@ pub(super) fn edit(file: &Parsed<'_>, target: &Classifier) -> Result<Option<Edit
         return Ok(None);
     }
     let function = only(function, EDIT, &file.source.path)?;
-    if below(function, "property_identifier").into_iter().any(|node| file.text(node) == FIELD)
+    if below(function, "property_identifier")
+        .into_iter()
+        .any(|node| ["diagnostics", "errorStatus"].contains(&file.text(node)))
         || file.mentions(render::FRAME)
     {
         return Err(Kind::AlreadyPatched { file: file.source.path.clone(), by: patcher(file) }.into());

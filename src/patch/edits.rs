@@ -1,20 +1,24 @@
-//! The edits outside the classifier: one field, one helper, one call in each place where a provider catches its failure.
+//! The edits outside the classifier: one helper, and one call in each place where a provider catches its failure.
+//!
+//! The status goes where upstream keeps it already, into a diagnostic's `details.status`. Two providers do that by themselves
+//! since 0.80.7 and 0.84.0; they are left alone.
 
 use std::ops::Range;
 
 use tree_sitter::Node;
 
 use super::error::{Error, Kind, Result};
+use super::import;
 use super::source::{Dialect, Language};
 use super::syntax::{Parsed, above, below, last, named};
 
-/// The type of the diagnostic in which pi-messages keeps its status.
-const DIAGNOSTIC: &str = "pi_messages_response_failure";
+/// The diagnostics of the providers that keep their status by themselves.
+const KEPT: [&str; 2] = ["bedrock_response_failure", "pi_messages_response_failure"];
+/// The type of the diagnostic in which the others keep it.
+const DIAGNOSTIC: &str = "provider_response_failure";
 
-/// The field of `AssistantMessage`.
-pub(super) const FIELD: &str = "errorStatus";
 /// The helper's name.
-pub(super) const HELPER: &str = "setErrorStatus";
+pub(super) const HELPER: &str = "appendFailureStatus";
 
 /// New text for a range of one file; an empty range inserts.
 #[derive(Clone, Debug)]
@@ -88,55 +92,17 @@ pub(super) fn statement(node: Node<'_>) -> Node<'_> {
         .unwrap_or(node)
 }
 
-/// `interface AssistantMessage`: the status beside the text.
-pub(super) fn field(file: &Parsed<'_>) -> Result<Option<Replacement>> {
-    const EDIT: &str = "errorStatus on AssistantMessage";
-    let interfaces: Vec<_> = file
-        .around("interface AssistantMessage", "interface_declaration")
-        .into_iter()
-        .filter(|node| node.child_by_field_name("name").is_some_and(|name| file.text(name) == "AssistantMessage"))
-        .collect();
-    if interfaces.is_empty() {
-        return Ok(None);
-    }
-    let interface = only(interfaces, EDIT, &file.source.path)?;
-    let property = |name: &str| -> Vec<Node<'_>> {
-        let body = interface.child_by_field_name("body").map(named).unwrap_or_default();
-        let is = |node: &Node<'_>| node.child_by_field_name("name").is_some_and(|found| file.text(found) == name);
-        body.into_iter().filter(is).collect()
-    };
-    if !property(FIELD).is_empty() {
-        return Err(Kind::AlreadyPatched { file: file.source.path.clone(), by: patcher(file) }.into());
-    }
-    let message = only(property("errorMessage"), EDIT, &file.source.path)?;
-    let end =
-        message.next_sibling().filter(|next| next.kind() == ";").map_or(message.end_byte(), |next| next.end_byte());
-    let indent = indent_of(file, message);
-    let text = format!(
-        "\n{indent}/** HTTP status (400 to 599) of the provider's failed answer. Absent when no answer arrived. */\
-         \n{indent}{FIELD}?: number;"
-    );
-    Ok(Some(Replacement::insert(end, text)))
-}
-
 /// A file with `extractStatus`, where the helper goes.
 pub(super) struct Home {
-    /// Whether other modules can import the helper from here.
-    pub(super) exports: bool,
     /// The edits.
     pub(super) replacements: Vec<Replacement>,
 }
 
 const HELPER_EDIT: &str = "helper beside extractStatus";
 
-const HELPER_DOC: [&str; 3] = [
-    "Keep the HTTP status of a failed answer on the message, so that nobody has to guess it from the text.",
-    "Other statuses are ignored: a stream that breaks off after a successful answer can carry 200 (Bedrock).",
-    "",
-];
-
-fn helper_doc() -> String {
-    format!("/**\n * {}\n * {}\n */\n", HELPER_DOC[0], HELPER_DOC[1])
+fn helper_doc() -> &'static str {
+    "/**\n * Keep the HTTP status of a failed answer in the message's diagnostics, so that nobody has to guess it from the text.\n \
+     * Other statuses are ignored: a stream that breaks off after a successful answer can carry 200.\n */\n"
 }
 
 /// The helper in a module that has `extractStatus`.
@@ -152,44 +118,52 @@ pub(super) fn helper(file: &Parsed<'_>) -> Result<Option<Home>> {
         return Err(Kind::AlreadyPatched { file: path.clone(), by: patcher(file) }.into());
     }
     let name = extract.child_by_field_name("name").map(|name| file.text(name)).unwrap_or_default();
-    let cast = if file.source.language == Language::TypeScript { " as SdkErrorShape" } else { "" };
-    let signature = match file.source.language {
-        Language::JavaScript => "(output, error)",
-        Language::TypeScript => "(output: { errorStatus?: number }, error: unknown): void",
+    let typescript = file.source.language == Language::TypeScript;
+    let (signature, cast) = match typescript {
+        false => ("(output, error)", ""),
+        true => (
+            "(\n\toutput: { stopReason: string; diagnostics?: AssistantMessageDiagnostic[] },\n\terror: unknown,\n): void",
+            " as SdkErrorShape",
+        ),
     };
+    let doc = helper_doc();
     let body = match file.source.dialect {
-        Dialect::Minified => {
-            let text = format!(
-                "function {HELPER}(output,error){{if(typeof error!=\"object\"||error===null)return;let status={name}(error);\
-                 status!==void 0&&status>=400&&status<=599&&(output.{FIELD}=status)}}"
-            );
-            let mut replacements = vec![Replacement::insert(extract.end_byte(), text)];
-            let export = exported(file, "normalizeProviderError");
-            replacements.extend(export.map(|end| Replacement::insert(end, format!(",{HELPER}"))));
-            return Ok(Some(Home { exports: export.is_some(), replacements }));
-        }
+        Dialect::Minified => return Ok(None),
         Dialect::Compiled => format!(
-            "\n{}export function {HELPER}{signature} {{\n    if (typeof error !== \"object\" || error === null)\n        return;\
+            "\n{doc}export function {HELPER}{signature} {{\
+             \n    if (output.stopReason !== \"error\" || typeof error !== \"object\" || error === null)\n        return;\
              \n    const status = {name}(error{cast});\
-             \n    if (status !== undefined && status >= 400 && status <= 599)\n        output.{FIELD} = status;\n}}",
-            helper_doc()
+             \n    if (status === undefined || status < 400 || status > 599)\n        return;\
+             \n    appendAssistantMessageDiagnostic(output, {{ type: \"{DIAGNOSTIC}\", timestamp: Date.now(), details: {{ status }} }});\n}}"
         ),
         Dialect::Written => format!(
-            "\n\n{}export function {HELPER}{signature} {{\n\tif (typeof error !== \"object\" || error === null) return;\
+            "\n\n{doc}export function {HELPER}{signature} {{\
+             \n\tif (output.stopReason !== \"error\" || typeof error !== \"object\" || error === null) return;\
              \n\tconst status = {name}(error{cast});\
-             \n\tif (status !== undefined && status >= 400 && status <= 599) output.{FIELD} = status;\n}}",
-            helper_doc()
+             \n\tif (status === undefined || status < 400 || status > 599) return;\
+             \n\tappendAssistantMessageDiagnostic(output, {{ type: \"{DIAGNOSTIC}\", timestamp: Date.now(), details: {{ status }} }});\n}}"
         ),
     };
-    Ok(Some(Home { exports: true, replacements: vec![Replacement::insert(extract.end_byte(), body)] }))
+    let names = if typescript {
+        "type AssistantMessageDiagnostic, appendAssistantMessageDiagnostic"
+    } else {
+        "appendAssistantMessageDiagnostic"
+    };
+    let (module, ending) =
+        path.rsplit_once('/').map_or(("", "js"), |(_, file)| (file, if typescript { "ts" } else { "js" }));
+    debug_assert!(!module.is_empty());
+    let import = import::new(file, names, &format!("./diagnostics.{ending}"));
+    Ok(Some(Home { replacements: vec![import, Replacement::insert(extract.end_byte(), body)] }))
 }
 
-/// The end of the specifier `name` in an export clause of the module.
-fn exported(file: &Parsed<'_>, name: &str) -> Option<usize> {
-    file.around(name, "export_specifier")
-        .into_iter()
-        .find(|node| node.child_by_field_name("name").is_some_and(|found| file.text(found) == name))
-        .map(|node| node.end_byte())
+/// The helper for a chunk of the bundle, whole: a chunk that is loaded later must not ask one in memory for a new export.
+pub(super) fn local_helper() -> String {
+    format!(
+        "function {HELPER}(output,error){{if(output.stopReason!==\"error\"||typeof error!=\"object\"||error===null)return;\
+         let status=[error.statusCode,error.status,error.$metadata?.httpStatusCode,error.$response?.statusCode]\
+         .find(value=>typeof value==\"number\");status>=400&&status<=599&&(output.diagnostics=[...output.diagnostics??[],\
+         {{type:\"{DIAGNOSTIC}\",timestamp:Date.now(),details:{{status}}}}])}}"
+    )
 }
 
 /// The helper's declaration, in the `.d.ts` beside the module that has it.
@@ -200,7 +174,7 @@ pub(super) fn helper_declaration(file: &Parsed<'_>) -> Result<Replacement> {
         _ => next.start_byte(),
     };
     let text = format!(
-        "{}export declare function {HELPER}(output: {{\n    errorStatus?: number;\n}}, error: unknown): void;\n",
+        "{}export declare function {HELPER}(output: {{\n    stopReason: string;\n    diagnostics?: unknown[];\n}}, error: unknown): void;\n",
         helper_doc()
     );
     Ok(Replacement::insert(start, text))
@@ -210,13 +184,26 @@ pub(super) fn helper_declaration(file: &Parsed<'_>) -> Result<Replacement> {
 pub(super) fn patcher(file: &Parsed<'_>) -> String {
     match [HELPER, super::render::FRAME].iter().any(|name| file.mentions(name)) {
         true => "pi-retry-forced".to_owned(),
-        false => format!("something else that brought {FIELD}"),
+        false => "something else that reads a status".to_owned(),
     }
 }
 
-/// The calls after which a failed assistant message knows its status: one in each catch block that ends such a message.
-pub(super) fn calls(file: &Parsed<'_>) -> Vec<Replacement> {
-    let mut replacements = Vec::new();
+/// A catch block that ends an assistant message.
+pub(super) struct Call {
+    /// The call after which the message knows its status.
+    pub(super) replacement: Replacement,
+    /// The start of the statement of the module that holds the block.
+    pub(super) before: usize,
+}
+
+/// Whether a provider keeps its status by itself.
+pub(super) fn keeps_status(file: &Parsed<'_>) -> bool {
+    KEPT.iter().any(|kind| file.source.text.contains(kind))
+}
+
+/// The calls of the helper: one in each catch block that ends an assistant message.
+pub(super) fn calls(file: &Parsed<'_>) -> Vec<Call> {
+    let mut calls = Vec::new();
     for catch in file.around("\"aborted\"", "catch_clause") {
         let (Some(error), Some(body)) = (catch.child_by_field_name("parameter"), catch.child_by_field_name("body"))
         else {
@@ -227,11 +214,11 @@ pub(super) fn calls(file: &Parsed<'_>) -> Vec<Replacement> {
             let Some(output) = output.filter(|_| above(assignment, "catch_clause") == Some(catch)) else { continue };
             if pushes_error(file, body, output) {
                 let call = call_text(file, output, file.text(error));
-                replacements.push(after(file, assignment, &call));
+                calls.push(Call { replacement: after(file, assignment, &call), before: statement(catch).start_byte() });
             }
         }
     }
-    replacements
+    calls
 }
 
 /// The message in `message.stopReason = … ? "aborted" : "error"`.
@@ -298,32 +285,4 @@ pub(super) fn thrown_status(file: &Parsed<'_>) -> Vec<Replacement> {
         }
     }
     replacements
-}
-
-/// pi-messages keeps its status in the details of a diagnostic: the helper reads it there.
-pub(super) fn diagnosed_status(file: &Parsed<'_>) -> Vec<Replacement> {
-    let mut replacements = Vec::new();
-    for create in file.around(DIAGNOSTIC, "call_expression") {
-        let Some(call) = above(create, "call_expression") else { continue };
-        let Some([message, diagnostic]) = file.call(call, "appendAssistantMessageDiagnostic").and_then(pair) else {
-            continue;
-        };
-        let Some(arguments) = file.call(diagnostic, "createAssistantMessageDiagnostic") else { continue };
-        let [kind, _, details] = arguments[..] else { continue };
-        if file.string_source(kind) != Some(DIAGNOSTIC) {
-            continue;
-        }
-        let copy = call_text(file, file.text(message), file.text(details));
-        if file.source.dialect == Dialect::Minified && call.parent().is_some_and(|p| p.kind() == "binary_expression") {
-            replacements.push(Replacement::insert(call.start_byte(), "("));
-            replacements.push(Replacement::insert(call.end_byte(), format!(",{copy})")));
-        } else {
-            replacements.push(after(file, call, &copy));
-        }
-    }
-    replacements
-}
-
-fn pair(nodes: Vec<Node<'_>>) -> Option<[Node<'_>; 2]> {
-    nodes.try_into().ok()
 }

@@ -1,41 +1,45 @@
-//! The helper's import in the modules that call it.
+//! The imports that the edits need.
 
 use tree_sitter::Node;
 
 use super::edits::{HELPER, Replacement};
-use super::source::{Dialect, Source};
+use super::source::Source;
 use super::syntax::{Parsed, named};
 
 /// The edit that imports the helper from `home`: a name more in an import that is there, else a new import.
 pub(super) fn import(file: &Parsed<'_>, home: &Source) -> Replacement {
     let path = relative(&file.source.path, &home.path);
-    let imports: Vec<(Node<'_>, &str)> = named(file.root())
-        .into_iter()
-        .filter(|node| node.kind() == "import_statement")
-        .filter_map(|node| Some((node, file.string_source(node.child_by_field_name("source")?)?)))
-        .collect();
-    let existing = imports.iter().filter(|(_, source)| *source == path).find_map(|(node, _)| specifiers(*node));
+    let existing =
+        imports(file).into_iter().filter(|(_, source)| *source == path).find_map(|(node, _)| specifiers(node));
     if let Some(specifiers) = existing {
         return add(file, &specifiers);
     }
-    let minified = file.source.dialect == Dialect::Minified;
-    let statement = match minified {
-        true => format!("import{{{HELPER}}}from\"{path}\";"),
-        false => format!("import {{ {HELPER} }} from \"{path}\";\n"),
-    };
-    // Imports are sorted by path, packages first; the bundler's are not.
-    let next = imports.iter().find(|(_, source)| !minified && source.starts_with('.') && *source > path.as_str());
-    let at = match (next, imports.last()) {
-        (Some((node, _)), _) => node.start_byte(),
-        (None, Some((node, _))) => after_line(file, node.end_byte(), minified),
-        (None, None) => 0,
-    };
-    Replacement::insert(at, statement)
+    new(file, HELPER, &path)
 }
 
-fn after_line(file: &Parsed<'_>, end: usize, minified: bool) -> usize {
-    let breaks = !minified && file.source.text[end..].starts_with('\n');
-    end + usize::from(breaks)
+/// A new import, where the sorted order wants it: by path, packages first.
+pub(super) fn new(file: &Parsed<'_>, names: &str, path: &str) -> Replacement {
+    let imports = imports(file);
+    let next = imports.iter().find(|(_, source)| source.starts_with('.') && *source > path);
+    let line_end = |end: usize| end + usize::from(file.source.text[end..].starts_with('\n'));
+    let at = match (next, imports.last()) {
+        (Some((node, _)), _) => node.start_byte(),
+        (None, Some((node, _))) => line_end(node.end_byte()),
+        // Behind the comment that opens the module.
+        (None, None) => {
+            named(file.root()).into_iter().find(|node| node.kind() != "comment").map_or(0, |node| node.start_byte())
+        }
+    };
+    Replacement::insert(at, format!("import {{ {names} }} from \"{path}\";\n"))
+}
+
+/// The imports of a module, each with what it imports from.
+fn imports<'s>(file: &'s Parsed<'s>) -> Vec<(Node<'s>, &'s str)> {
+    named(file.root())
+        .into_iter()
+        .filter(|node| node.kind() == "import_statement")
+        .filter_map(|node| Some((node, file.string_source(node.child_by_field_name("source")?)?)))
+        .collect()
 }
 
 /// The specifiers of an import of values.
@@ -50,13 +54,9 @@ fn specifiers(import: Node<'_>) -> Option<Vec<Node<'_>>> {
 }
 
 fn add(file: &Parsed<'_>, specifiers: &[Node<'_>]) -> Replacement {
-    let minified = file.source.dialect == Dialect::Minified;
-    match specifiers.iter().find(|node| file.text(**node) > HELPER && !minified) {
+    match specifiers.iter().find(|node| file.text(**node) > HELPER) {
         Some(next) => Replacement::insert(next.start_byte(), format!("{HELPER}, ")),
-        None => {
-            let end = specifiers.last().map_or(0, |node| node.end_byte());
-            Replacement::insert(end, format!(",{}{HELPER}", if minified { "" } else { " " }))
-        }
+        None => Replacement::insert(specifiers.last().map_or(0, |node| node.end_byte()), format!(", {HELPER}")),
     }
 }
 

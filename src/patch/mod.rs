@@ -220,23 +220,14 @@ fn edit(package: &Package, sources: &[Source], target: &Classifier) -> Result<At
         attempt.set.warnings.push(Warning::Unlisted { release });
     }
 
-    if !bundle {
-        let mut fields = Vec::new();
-        for (index, file) in files.iter().enumerate() {
-            fields.extend(edits::field(file)?.map(|replacement| (index, replacement)));
-        }
-        if let Some((index, replacement)) = attempt.keep(edits::only(fields, "errorStatus on AssistantMessage", place))
-        {
-            replacements[index].push(replacement);
-        }
-    }
-
-    let helpers = helpers(&files, &mut replacements, bundle, place);
-    let helpers = attempt.keep(helpers);
-    let calling = calls(package, &files, &mut replacements, &mut attempt, place);
-    if let Some((homes, home)) = helpers {
-        for index in calling.into_iter().filter(|index| !homes.contains(index)) {
-            replacements[index].push(import::import(&files[index], files[home].source));
+    let home = if bundle { None } else { attempt.keep(helper(&files, &mut replacements, place)) };
+    for (index, before) in calls(&files, &mut replacements, &mut attempt, place) {
+        match home {
+            Some(home) if home != index => {
+                replacements[index].push(import::import(&files[index], files[home].source));
+            }
+            None if bundle => replacements[index].push(Replacement::insert(before, edits::local_helper())),
+            _ => {}
         }
     }
     if !attempt.failed.is_empty() {
@@ -280,25 +271,17 @@ fn parse<'s>(sources: &[&'s Source]) -> Vec<Parsed<'s>> {
     files.into_iter().map(|(_, file)| file).collect()
 }
 
-/// Puts the helper beside each `extractStatus`; gives all files that have it, and the one to import it from.
-fn helpers(
-    files: &[Parsed<'_>],
-    replacements: &mut [Vec<Replacement>],
-    bundle: bool,
-    place: &str,
-) -> Result<(Vec<usize>, usize)> {
+/// Puts the helper beside `extractStatus`; gives the file that has it.
+fn helper(files: &[Parsed<'_>], replacements: &mut [Vec<Replacement>], place: &str) -> Result<usize> {
     const EDIT: &str = "helper beside extractStatus";
     let mut homes = Vec::new();
-    let mut exporting = Vec::new();
     for (index, file) in files.iter().enumerate() {
-        let Some(home) = edits::helper(file)? else { continue };
-        replacements[index].extend(home.replacements);
-        homes.push(index);
-        exporting.extend(home.exports.then_some(index));
+        homes.extend(edits::helper(file)?.map(|home| (index, home)));
     }
-    let home = edits::only(exporting, EDIT, place)?;
+    let (home, found) = edits::only(homes, EDIT, place)?;
+    replacements[home].extend(found.replacements);
     let source = files[home].source;
-    if !bundle && source.language == Language::JavaScript {
+    if source.language == Language::JavaScript {
         let path = format!("{}.d.ts", source.path.trim_end_matches(".js"));
         let index = files.iter().position(|file| file.source.path == path);
         let index =
@@ -306,17 +289,17 @@ fn helpers(
         let declaration = edits::helper_declaration(&files[index])?;
         replacements[index].push(declaration);
     }
-    Ok((homes, home))
+    Ok(home)
 }
 
-/// The calls of the helper, and the status that codex throws; gives the files that call it.
+/// The calls of the helper, and the status that codex throws; gives the files that call it, each with the start of the
+/// statement that does.
 fn calls(
-    package: &Package,
     files: &[Parsed<'_>],
     replacements: &mut [Vec<Replacement>],
     attempt: &mut Attempt,
     place: &str,
-) -> Vec<usize> {
+) -> Vec<(usize, usize)> {
     let mut calling = Vec::new();
     let mut thrown = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
@@ -328,6 +311,11 @@ fn calls(
         if calls.is_empty() {
             continue;
         }
+        if file.mentions(edits::HELPER) {
+            attempt
+                .failed
+                .push(Kind::AlreadyPatched { file: file.source.path.clone(), by: edits::patcher(file) }.into());
+        }
         let name = file.source.name();
         let names = |api: &str| name.strip_prefix(api).is_some_and(|rest| rest.starts_with(['.', '-']));
         let api = APIS.iter().flat_map(|names| names.iter()).find(|api| names(api));
@@ -335,8 +323,13 @@ fn calls(
             Some(api) => seen.push(api),
             None => attempt.set.warnings.push(Warning::UnknownProvider { file: file.source.path.clone() }),
         }
-        replacements[index].extend(attempt.keep(edits::only(calls, "call in the catch block", &file.source.path)));
-        calling.push(index);
+        if edits::keeps_status(file) {
+            continue;
+        }
+        if let Some(call) = attempt.keep(edits::only(calls, "call in the catch block", &file.source.path)) {
+            replacements[index].push(call.replacement);
+            calling.push((index, call.before));
+        }
         thrown.extend(Some(edits::thrown_status(file)).filter(|found| !found.is_empty()).map(|found| (index, found)));
     }
     for names in APIS {
@@ -353,27 +346,6 @@ fn calls(
     });
     if let Some((index, status)) = attempt.keep(status) {
         replacements[index].extend(status);
-    }
-
-    // pi-messages came with 0.80.7.
-    let mut copies = Vec::new();
-    for (index, file) in files.iter().enumerate().filter(|(_, file)| !file.source.is_declaration()) {
-        let copied = edits::diagnosed_status(file);
-        copies.extend(Some(copied).filter(|found| !found.is_empty()).map(|found| (index, found)));
-    }
-    if !copies.is_empty() || *package.version() >= Version::new(0, 80, 7) {
-        const EDIT: &str = "status of pi-messages";
-        let copied = edits::only(copies, EDIT, place).and_then(|(index, copied)| {
-            if copied.len() > 1 && files[index].source.dialect != Dialect::Minified {
-                let found = format!("found {} places instead of one", copied.len());
-                return Err(misplaced(EDIT, &files[index].source.path, found));
-            }
-            Ok((index, copied))
-        });
-        if let Some((index, copied)) = attempt.keep(copied) {
-            replacements[index].extend(copied);
-            calling.push(index);
-        }
     }
     calling
 }

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::classifier::Line;
-use super::edits::{FIELD, Replacement};
+use super::edits::Replacement;
 use super::groups::{Classifier, Group};
 use super::literal;
 use super::source::Dialect;
@@ -15,6 +15,9 @@ use crate::reference::rules::{RuleDecision, When};
 pub(super) const FRAME: &str = "HTTP_STATUS_TEXT_PATTERN";
 /// The constant with the wordings that count only where no answer arrived.
 pub(super) const TRANSPORT: &str = "RETRYABLE_TRANSPORT_ERROR_PATTERN";
+
+/// Whether a value is the status of a failed answer.
+const VALID: &str = "(value) => Number.isInteger(value) && value >= 400 && value <= 599";
 
 /// Columns that a comment may fill.
 const WIDTH: usize = 120;
@@ -278,36 +281,51 @@ impl Writer {
         }
     }
 
-    fn status(&mut self, message: &str, text: &str) {
-        let list = format!("[Number({FRAME}.exec({text})?.[1]), {message}.{FIELD} ?? Number.NaN]");
-        let valid = "(value) => Number.isInteger(value) && value >= 400 && value <= 599";
+    /// The expressions of the statuses that a message carries by its own word, the first valid one counts.
+    fn structured(&self, message: &str) -> Vec<String> {
         match self.dialect {
-            Dialect::Compiled => self.line(&format!("const status = {list}.find({valid});")),
+            // Its type knows both, and no other.
             Dialect::Written => {
-                self.line(&format!("const status = {list}.find("));
-                self.line(&format!("\t{valid},"));
-                self.line(");");
+                vec![format!("...({message}.diagnostics ?? []).map((diagnostic) => diagnostic.details?.status)")]
             }
-            Dialect::Minified => {
-                self.text += &format!("let status={}.find({});", list.replace(' ', ""), valid.replace(' ', ""));
-            }
+            _ => vec![
+                format!(
+                    "...(Array.isArray({message}.diagnostics) ? {message}.diagnostics : []).map((diagnostic) => diagnostic?.details?.status)"
+                ),
+                // Some fork sets it.
+                format!("{message}.errorStatus"),
+            ],
         }
+    }
+
+    fn status(&mut self, message: &str, text: &str) {
+        let mut list = vec![format!("Number({FRAME}.exec({text})?.[1])")];
+        list.extend(self.structured(message));
+        self.constant("status", &format!("{}.find({VALID})", self.array(&list)));
     }
 
     /// The status by the message's own word, unless the text starts with another.
     fn structured_status(&mut self, message: &str, text: &str) {
-        let list = format!("[Number({FRAME}.exec({text})?.[1]), {message}.{FIELD}]");
-        let valid = "(value) => Number.isInteger(value) && value >= 400 && value <= 599";
-        let known = format!("[{message}.{FIELD} ?? Number.NaN].some({valid})");
-        if self.dialect == Dialect::Minified {
-            let spaceless = |text: &str| text.replace(' ', "");
-            self.text +=
-                &format!("let status={}?{}.find({}):void 0;", spaceless(&known), spaceless(&list), spaceless(valid));
-            return;
+        self.constant("known", &format!("{}.find({VALID})", self.array(&self.structured(message))));
+        let written = format!("Number({FRAME}.exec({text})?.[1])");
+        self.constant("status", &format!("known === undefined ? known : [{written}, known].find({VALID})"));
+    }
+
+    fn array(&self, items: &[String]) -> String {
+        match (self.dialect, items) {
+            (Dialect::Minified, _) | (_, [_]) => format!("[{}]", items.join(", ")),
+            _ => {
+                let indent = self.dialect.indent();
+                format!("[\n{indent}{indent}{},\n{indent}]", items.join(&format!(",\n{indent}{indent}")))
+            }
         }
-        self.line(&format!("const status = {known}"));
-        self.line(&format!("\t? {list}.find({valid})"));
-        self.line("\t: undefined;");
+    }
+
+    fn constant(&mut self, name: &str, value: &str) {
+        match self.dialect {
+            Dialect::Minified => self.text += &format!("let {name}={};", value.replace(' ', "")),
+            _ => self.line(&format!("const {name} = {value};")),
+        }
     }
 
     fn returns(&mut self, condition: &str, value: &str) {

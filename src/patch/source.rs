@@ -72,12 +72,10 @@ const CLASSIFIER: &str = "function isRetryableAssistantError(";
 /// this list does: a bundle has megabytes of other code.
 const WORTH_PARSING: &[&[&str]] = &[
     &[CLASSIFIER],
-    &["interface AssistantMessage "],
     &["function extractStatus"],
     &["formatProviderError(norm: "],
     &["stopReason", "\"aborted\"", "reason: output.stopReason"],
     &["stopReason", "\"aborted\"", "reason:output.stopReason"],
-    &["pi_messages_response_failure"],
 ];
 
 fn occurs(text: &str, words: &[&str]) -> bool {
@@ -100,7 +98,7 @@ pub(super) fn provider_part(source: &Source) -> Option<Range<usize>> {
         return None;
     }
     let start = text.find("function extractStatus")?;
-    let others = ["?\"aborted\":\"error\"", "pi_messages_response_failure", "export{"];
+    let others = ["?\"aborted\":\"error\"", "export{"];
     others.iter().all(|other| text.find(other).is_none_or(|at| at > start)).then_some(start..text.len())
 }
 

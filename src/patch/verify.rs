@@ -43,7 +43,8 @@ pub fn against_reference(set: &PatchSet) -> Result<usize> {
             messages.push(json!({ "stopReason": "error", "errorMessage": format!("{lead}{text}") }));
         }
         for status in [400, 401, 424, 429, 502, 200] {
-            messages.push(json!({ "stopReason": "error", "errorMessage": text, "errorStatus": status }));
+            let diagnostics = json!([{ "type": "x", "details": { "status": status } }]);
+            messages.push(json!({ "stopReason": "error", "errorMessage": text, "diagnostics": diagnostics }));
         }
         messages.push(json!({ "stopReason": "aborted", "errorMessage": text }));
     }
@@ -54,7 +55,7 @@ pub fn against_reference(set: &PatchSet) -> Result<usize> {
 }
 
 /// Compares the patched classifier with the reference on messages, JSON objects with `stopReason`, `errorMessage` and
-/// perhaps `errorStatus`. Gives how many were compared.
+/// perhaps `diagnostics`. Gives how many were compared.
 pub fn run(set: &PatchSet, messages: &[Value], reference: impl Fn(&Value) -> bool) -> Result<usize> {
     round_trip(set)?;
     let verdicts = verdicts(&module(set)?, messages)?;

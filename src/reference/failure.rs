@@ -12,9 +12,9 @@ pub const REWRITE_PREFIX: &str = "503 service unavailable (retry-forced): ";
 /// Where a status was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StatusSource {
-    /// `errorStatus` on the message, which a patched pi-ai sets.
+    /// `errorStatus` on the message, which some fork sets.
     Message,
-    /// `diagnostics[].details.status`, which two of pi's providers set.
+    /// `diagnostics[].details.status`: two of pi's providers keep it there, a patched pi-ai all.
     Diagnostics,
     /// The frame that pi or a wrapper puts around the body, at the very start of the text.
     Text,

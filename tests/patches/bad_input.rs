@@ -93,12 +93,6 @@ fn an_already_patched_bundle() {
 fn a_package_that_carries_a_status_of_its_own() {
     let copy = Copy::new();
     let error = copy
-        .edit("dist/types.d.ts", "    errorMessage?: string;", "    errorMessage?: string;\n    errorStatus?: number;")
-        .error();
-    assert!(error.starts_with("dist/types.d.ts is patched already by something else"), "{error}");
-
-    let copy = Copy::new();
-    let error = copy
         .edit(
             "dist/utils/retry.js",
             "    const errorMessage = message.errorMessage;",
@@ -132,13 +126,6 @@ fn packages_edited_by_hand_name_file_and_edit() {
         ),
         (retry, "function isRetryableAssistantError(", "function isRetryable(", "the package", "classifier"),
         (
-            "dist/types.d.ts",
-            "interface AssistantMessage {",
-            "interface Other {",
-            "the package",
-            "errorStatus on AssistantMessage",
-        ),
-        (
             "dist/utils/error-body.js",
             "function extractStatus",
             "function getStatus",
@@ -158,13 +145,6 @@ fn packages_edited_by_hand_name_file_and_edit() {
             "throw wrap(info.",
             "the package",
             "status of the error that codex throws",
-        ),
-        (
-            "dist/api/pi-messages.js",
-            "\"pi_messages_response_failure\"",
-            "\"failure\"",
-            "the package",
-            "status of pi-messages",
         ),
     ];
     for (path, from, to, file, edit) in cases {

@@ -26,6 +26,7 @@ fn the_newest_patched_classifiers_decide_like_the_reference() {
     let mut messages = messages::recorded();
     messages.extend(messages::from_rules());
     messages.extend(messages::random(4000));
+    messages.extend(messages::odd());
     for (name, profile) in
         [(Name::PiAi, Profile::Upstream), (Name::PiAi, Profile::Patch), (Name::PiCodingAgent, Profile::Patch)]
     {
@@ -41,6 +42,7 @@ fn the_patched_classifier_of_every_era_decides_like_the_reference() {
     let mut messages = messages::recorded();
     messages.extend(messages::from_rules());
     messages.extend(messages::random(4000));
+    messages.extend(messages::odd());
     for package in eras() {
         let version = package.version();
         for profile in [Profile::Upstream, Profile::Patch] {
@@ -55,6 +57,7 @@ fn the_patched_classifier_of_every_era_decides_like_the_reference() {
 fn the_bundled_classifier_decides_like_the_reference() {
     let mut messages = messages::recorded();
     messages.extend(messages::random(1000));
+    messages.extend(messages::odd());
     for package in bundles() {
         let (set, version) = (make(&package, Profile::Patch), package.version());
         let compared = verify::run(&set, &messages, messages::reference(Profile::Patch));

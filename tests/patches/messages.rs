@@ -6,6 +6,12 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
+/// A failed turn with its status where a patched pi-ai keeps it.
+pub(crate) fn failed(text: &Value, status: &Value) -> Value {
+    let details = json!({ "type": "provider_response_failure", "timestamp": 0, "details": { "status": status } });
+    json!({ "stopReason": "error", "errorMessage": text, "diagnostics": [details] })
+}
+
 /// Every recorded text, alone and under statuses of every kind.
 pub(crate) fn recorded() -> Vec<Value> {
     let errors = include_str!("../corpus/errors.jsonl").lines();
@@ -15,7 +21,7 @@ pub(crate) fn recorded() -> Vec<Value> {
         let record: Value = serde_json::from_str(line).expect("JSON");
         let text = &record["errorMessage"];
         messages.push(json!({ "stopReason": "error", "errorMessage": text }));
-        messages.push(json!({ "stopReason": "error", "errorMessage": text, "errorStatus": record["status"] }));
+        messages.push(failed(text, &record["status"]));
     }
     messages
 }
@@ -34,13 +40,7 @@ pub(crate) fn from_rules() -> Vec<Value> {
         json!(422.5),
     ];
     let texts = rules::all().iter().flat_map(|rule| rule.hits.iter().chain(&rule.misses));
-    texts
-        .flat_map(|text| {
-            statuses
-                .iter()
-                .map(move |status| json!({ "stopReason": "error", "errorMessage": text, "errorStatus": status }))
-        })
-        .collect()
+    texts.flat_map(|text| statuses.iter().map(move |status| failed(&json!(text), status))).collect()
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -75,10 +75,41 @@ fn text() -> impl Strategy<Value = String> {
 pub(crate) fn random(count: usize) -> Vec<Value> {
     let stop = prop_oneof![9 => Just("error"), 1 => Just("aborted")];
     let status = prop_oneof![2 => Just(Value::Null), 3 => (380_u16..620).prop_map(|status| json!(status)), 1 => Just(json!(400))];
-    let message = (text(), status, stop)
-        .prop_map(|(text, status, stop)| json!({ "stopReason": stop, "errorMessage": text, "errorStatus": status }));
+    let message = (text(), status, stop).prop_map(|(text, status, stop)| {
+        let mut message = failed(&json!(text), &status);
+        message["stopReason"] = json!(stop);
+        message
+    });
     let mut runner = TestRunner::deterministic();
     (0..count).map(|_| message.new_tree(&mut runner).expect("a message").current()).collect()
+}
+
+/// What only JavaScript sees: a fork's `errorStatus`, and diagnostics of every shape.
+pub(crate) fn odd() -> Vec<Value> {
+    let entry = |status: Value| json!({ "type": "x", "details": { "status": status } });
+    let diagnostics = [
+        json!(null),
+        json!("503"),
+        json!({ "details": { "status": 503 } }),
+        json!([]),
+        json!([null, 503, "x", [], { "details": null }, { "details": "503" }, { "details": [503] }]),
+        json!([entry(json!(200)), entry(json!("503")), entry(json!(529))]),
+        json!([entry(json!(404)), entry(json!(503))]),
+        json!([entry(json!(503)), entry(json!(404))]),
+    ];
+    let statuses = [json!(null), json!(503), json!(404), json!(400), json!(503.5), json!("503")];
+    let texts = ["no words", "404: no words", "503 no words", "Provider returned error", "quota exceeded"];
+    let mut messages = Vec::new();
+    for text in texts {
+        for diagnostics in &diagnostics {
+            for status in &statuses {
+                messages.push(json!({
+                    "stopReason": "error", "errorMessage": text, "diagnostics": diagnostics, "errorStatus": status,
+                }));
+            }
+        }
+    }
+    messages
 }
 
 /// What the reference says.

@@ -6,6 +6,7 @@ use pi_retry_forced::rules::{RuleDecision, When};
 use pi_retry_forced::upstream::{Name, Package};
 use serde_json::{Value, json};
 
+use crate::messages;
 use crate::packages::newest;
 
 /// Words that no pattern of pi matches, each with a decision and the statuses for which it counts.
@@ -80,10 +81,12 @@ fn check(package: &Package) {
             }
         }
     }
-    let message = |(text, status): &(String, Option<u16>)| json!({ "stopReason": "error", "errorMessage": text, "errorStatus": status });
+    let message = |(text, status): &(String, Option<u16>)| messages::failed(&json!(text), &json!(status));
     let messages: Vec<Value> = cases.iter().map(message).collect();
     let reference = |message: &Value| {
-        let status = message["errorStatus"].as_u64().map(|status| u16::try_from(status).expect("a status"));
+        let status = message["diagnostics"][0]["details"]["status"]
+            .as_u64()
+            .map(|status| u16::try_from(status).expect("a status"));
         expected(message["errorMessage"].as_str().expect("a text"), status)
     };
     assert_eq!(verify::run(&set, &messages, reference).unwrap_or_else(|error| panic!("{error}")), messages.len());
