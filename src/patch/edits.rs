@@ -134,14 +134,16 @@ pub(super) fn helper(file: &Parsed<'_>) -> Result<Option<Home>> {
              \n    if (output.stopReason !== \"error\" || typeof error !== \"object\" || error === null)\n        return;\
              \n    const status = {name}(error{cast});\
              \n    if (status === undefined || status < 400 || status > 599)\n        return;\
-             \n    appendAssistantMessageDiagnostic(output, {{ type: \"{DIAGNOSTIC}\", timestamp: Date.now(), details: {{ status }} }});\n}}"
+             \n    const details = {{ status }};\
+             \n    appendAssistantMessageDiagnostic(output, {{ type: \"{DIAGNOSTIC}\", timestamp: Date.now(), details }});\n}}"
         ),
         Dialect::Written => format!(
             "\n\n{doc}export function {HELPER}{signature} {{\
              \n\tif (output.stopReason !== \"error\" || typeof error !== \"object\" || error === null) return;\
              \n\tconst status = {name}(error{cast});\
              \n\tif (status === undefined || status < 400 || status > 599) return;\
-             \n\tappendAssistantMessageDiagnostic(output, {{ type: \"{DIAGNOSTIC}\", timestamp: Date.now(), details: {{ status }} }});\n}}"
+             \n\tconst details = {{ status }};\
+             \n\tappendAssistantMessageDiagnostic(output, {{ type: \"{DIAGNOSTIC}\", timestamp: Date.now(), details }});\n}}"
         ),
     };
     let names = if typescript {
@@ -149,9 +151,7 @@ pub(super) fn helper(file: &Parsed<'_>) -> Result<Option<Home>> {
     } else {
         "appendAssistantMessageDiagnostic"
     };
-    let (module, ending) =
-        path.rsplit_once('/').map_or(("", "js"), |(_, file)| (file, if typescript { "ts" } else { "js" }));
-    debug_assert!(!module.is_empty());
+    let ending = if typescript { "ts" } else { "js" };
     let import = import::new(file, names, &format!("./diagnostics.{ending}"));
     Ok(Some(Home { replacements: vec![import, Replacement::insert(extract.end_byte(), body)] }))
 }

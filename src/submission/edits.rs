@@ -34,7 +34,7 @@ pub(super) fn replace(text: &mut String, file: &'static str, old: &str, new: &st
 /// Word edges for ENOTFOUND, and two statuses that Cloudflare and Anthropic send besides the known ones.
 pub(super) fn edges(tree: &mut Tree) -> Result<(), Error> {
     let text = text(tree, CLASSIFIER)?;
-    if text.contains("errorStatus") || text.contains("readErrorStatus") {
+    if text.contains("readFailureStatus") || text.contains("diagnostics") {
         return Err(Kind::AlreadyIn { what: format!("{CLASSIFIER} reads the status already") }.into());
     }
     if !text.contains("(?<![a-z0-9") {

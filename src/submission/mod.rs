@@ -1,8 +1,9 @@
-//! The submission to upstream: two mails for `git am`, each useful without the next, facts for an issue, and a checklist.
+//! The submission to upstream: three mails for `git am`, each useful without the next, facts for an issue, and a checklist.
 //!
 //! The first mail is of the kind that upstream has taken before: word edges, and two statuses next to those that are in the
-//! list. The second puts the status on the message and asks it between the limits and the list, which stays whole. Sources
-//! come from the source maps of the published package, or from a checkout.
+//! list. The second keeps the status of a failed answer in `diagnostics`, where two providers have it, and changes nothing else.
+//! The third asks it between the limits and the list, which stays whole. Sources come from the source maps of the published
+//! package, or from a checkout.
 
 mod edits;
 mod error;
@@ -64,7 +65,7 @@ impl Submission {
         let mut tree: BTreeMap<String, String> =
             sources.iter().map(|source| (source.path.clone(), source.text.clone())).collect();
         let original = tree.clone();
-        let steps: [(&str, &str, &str, &str, Step); 2] = [
+        let steps: [(&str, &str, &str, &str, Step); 3] = [
             (
                 "keep ENOTFOUND out of longer words, know 522 and 529",
                 papers::EDGES,
@@ -73,11 +74,18 @@ impl Submission {
                 |_, tree| edits::edges(tree),
             ),
             (
+                "keep the HTTP status of a failed answer in diagnostics",
+                papers::KEPT,
+                "failure-status.test.ts",
+                include_str!("vitest/failure-status.test.ts"),
+                status::kept,
+            ),
+            (
                 "classify failed answers by their HTTP status",
-                papers::STATUS,
+                papers::ASKED,
                 "retry-status.test.ts",
                 include_str!("vitest/retry-status.test.ts"),
-                status::edit,
+                status::asked,
             ),
         ];
         let total = steps.len();

@@ -13,13 +13,19 @@ pub(super) const EDGES: &str = "\
 ENOTFOUND has no edges and is found in ResourceNotFoundException, which no retry can cure. A bodyless 522 (Cloudflare)
 and 529 (Anthropic) are as transient as the 520 and 524 that are in the list.";
 
-pub(super) const STATUS: &str = "\
-Whether a failure is retried depends on words and digits in its text: a bodyless 521 is not, and the texts of Google and
-Codex name no status at all.
+pub(super) const KEPT: &str = "\
+The texts of Google and Codex name no HTTP status, so nobody behind the provider knows what failed. Bedrock and
+pi-messages keep it in diagnostics since #7286.
 
-Each provider's catch block now keeps the HTTP status of the failed answer on the message (errorStatus). Limits stay
-first. A known status other than 400 and 424 decides; otherwise the list is asked as ever, whole. errorMessage stays as
-it is.";
+The other providers now do the same, in the catch block that ends a failed message: details.status, 400 to 599, never
+for aborted messages. errorMessage stays as it is, and nothing reads the status yet.";
+
+pub(super) const ASKED: &str = "\
+Whether a failure is retried depends on words and digits in its text: a bodyless 521 is not retried, and \"Unknown
+parameter: 'timeout'\" under a 422 is.
+
+Limits stay first. A status that diagnostics carry, other than 400 and 424, decides: 408, 409, 425, 429 and 500 and
+above are retried. Without one, and for 400 and 424, the list is asked as ever, whole.";
 
 /// One screen of facts.
 pub(super) fn issue(version: &str) -> Result<String, Error> {

@@ -75,7 +75,7 @@ fn the_command_writes_over_nothing_unasked() {
     assert_eq!(run(&[]), (Some(0), String::new()));
     let mut names: Vec<_> = fs::read_dir(&out).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
     names.sort();
-    assert_eq!(names.len(), 4, "{names:?}");
+    assert_eq!(names.len(), 5, "{names:?}");
     // The same again changes nothing; other content is asked for.
     assert_eq!(run(&[]).0, Some(0));
     fs::write(out.join("issue.md"), "mine").expect("a file");
@@ -83,9 +83,9 @@ fn the_command_writes_over_nothing_unasked() {
     assert!(status == Some(2) && error.contains("issue.md exists") && error.contains("--force"), "{error}");
     assert_eq!(fs::read(out.join("issue.md")).expect("a file"), b"mine");
     assert_eq!(run(&["--force"]).0, Some(0));
-    fs::write(out.join("0004-other.eml"), "").expect("a file");
+    fs::write(out.join("0009-other.eml"), "").expect("a file");
     let (status, error) = run(&["--force"]);
-    assert!(status == Some(2) && error.contains("0004-other.eml"), "{error}");
+    assert!(status == Some(2) && error.contains("0009-other.eml"), "{error}");
 
     for (arguments, said) in [
         (["--release", "9.9.9"], "newer than the newest release"),

@@ -119,7 +119,7 @@ fn the_result_decides_like_the_reference() {
     list.extend(messages::random(20_000));
     let field =
         include_str!("../corpus/field.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    list.extend(field.map(|row| serde_json::json!({ "stopReason": "error", "errorMessage": row["errorMessage"], "errorStatus": row["status"] })));
+    list.extend(field.map(|row| messages::failed(&row["errorMessage"], &row["status"])));
     for mail in submission().mails {
         tree.am(&mail.text());
     }
