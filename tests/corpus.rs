@@ -85,3 +85,22 @@ fn pi_ai_texts_follow_their_status() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Rows of different kinds are never added up, so each says its own.
+#[test]
+fn every_row_says_where_it_comes_from() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    for file in std::fs::read_dir(folder).expect("the folder").flatten().map(|entry| entry.path()) {
+        if file.extension().is_none_or(|end| end != "jsonl") {
+            continue;
+        }
+        for (number, line) in std::fs::read_to_string(&file).expect("a file").lines().enumerate() {
+            let row: Map<String, Value> = serde_json::from_str(line).expect("a JSON object a line");
+            let kind = row.get("kind").and_then(Value::as_str).unwrap_or("none");
+            let place = format!("{}, line {}", file.display(), number + 1);
+            assert!(["sourced", "variant", "mock"].contains(&kind), "{place}: `kind` is {kind}");
+            let source = row.get("source").and_then(Value::as_str);
+            assert!(kind != "sourced" || source != Some("variant"), "{place}: a variant is not sourced");
+        }
+    }
+}

@@ -335,7 +335,7 @@ export class Shim {
 		if (this.host.overflows(message)) return ["pi-compacts"];
 		if (this.#warnIfRetryIsOff(ctx)) return ["retry-off"];
 		const rewritten: FailedMessage = { ...message, errorMessage: this.#loaded.PREFIX + message.errorMessage };
-		// A patched pi asks this field before the text.
+		// Some fork asks this field before the text; a patched pi lets a text win that was rewritten.
 		if ("errorStatus" in message) rewritten.errorStatus = 503;
 		if (!this.host.accepts(rewritten, message.errorMessage)) return ["pi-refuses"];
 		return ["converted", rewritten];

@@ -495,7 +495,7 @@ describe("a patched pi", { concurrency: 3 }, () => {
 		assert.equal((await once({ ...setup, script: [failed(401, "no key"), ok()] })).requests, 1);
 	});
 
-	it("lets the rewrite win over errorStatus", async () => {
+	it("lets the rewrite win over the status in its diagnostics", async () => {
 		await withPi(
 			{ ...setup, config: { retry: ["mystery hiccup"] }, script: [failed(400, "Mystery hiccup"), ok()] },
 			async (pi) => {
@@ -503,7 +503,10 @@ describe("a patched pi", { concurrency: 3 }, () => {
 				assert.equal(pi.relay.asked.length, 2);
 				const [first] = pi.saved();
 				assert.ok(first.errorMessage?.startsWith(PREFIX));
-				assert.equal(first.errorStatus, 503);
+				assert.deepEqual(
+					first.diagnostics?.map(({ details }) => details?.status),
+					[400],
+				);
 			},
 		);
 	});

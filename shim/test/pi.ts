@@ -40,7 +40,7 @@ export interface Message {
 	role: string;
 	stopReason?: string;
 	errorMessage?: string;
-	errorStatus?: number;
+	diagnostics?: { details?: { status?: number } }[];
 	content: { type: string; text?: string }[];
 }
 

@@ -105,7 +105,7 @@ describe("the rewrite", () => {
 		assert.deepEqual(result, { message: { ...message, errorMessage: PREFIX + TRANSIENT } });
 	});
 
-	it("sets errorStatus where a patched pi has set it, and only there", async () => {
+	it("sets errorStatus where a fork has set it, and only there", async () => {
 		const pi = await new FakePi().start();
 		const message = {
 			role: "assistant",
@@ -115,10 +115,10 @@ describe("the rewrite", () => {
 			stopReason: "error",
 			errorMessage: TRANSIENT,
 		};
-		const patched = (await pi.fire("message_end", { message: { ...message, errorStatus: 400 } })) as {
+		const forked = (await pi.fire("message_end", { message: { ...message, errorStatus: 400 } })) as {
 			message: object;
 		};
-		assert.equal((patched.message as { errorStatus: number }).errorStatus, 503);
+		assert.equal((forked.message as { errorStatus: number }).errorStatus, 503);
 		const plain = (await pi.fire("message_end", { message })) as { message: object };
 		assert.ok(!("errorStatus" in plain.message));
 	});

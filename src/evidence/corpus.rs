@@ -1,14 +1,40 @@
 //! The recorded failures, judged by each release of pi and by the reference in each profile.
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::upstream::{Error, PiClassifier};
 use crate::{Decision, Failure, Profile, classify, is_transient_status};
 
-/// A collection of recorded failures.
+/// Where a text comes from. Rows of different kinds are never added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// It stands in a public report or manual.
+    Sourced,
+    /// It was made from such a text.
+    Variant,
+    /// It is what a made-up answer turned into.
+    Mock,
+}
+
+impl Kind {
+    /// As rows and reports say it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sourced => "sourced",
+            Self::Variant => "variant",
+            Self::Mock => "mock",
+        }
+    }
+}
+
+/// A collection of recorded failures of one kind.
 pub struct Corpus {
-    /// Its file below `tests/corpus`.
+    /// Its name: that of its file below `tests/corpus`.
     pub file: &'static str,
+    /// Where its texts come from.
+    pub kind: Kind,
     /// What it is.
     pub what: &'static str,
     /// Those that somebody knows the right answer to.
@@ -108,39 +134,53 @@ impl Row {
     }
 }
 
-/// The three collections of the project.
+/// The collections that the rules were made with, those of a file apart by kind, sourced ones first.
 ///
 /// # Errors
 /// If one of them is damaged.
 pub fn all() -> Result<Vec<Corpus>, serde_json::Error> {
+    let errors = include_str!("../../tests/corpus/errors.jsonl");
+    let field = include_str!("../../tests/corpus/field.jsonl");
+    let first = include_str!("../../tests/corpus/fresh-2026-12.jsonl");
+    let second = include_str!("../../tests/corpus/fresh-2026-12b.jsonl");
+    let strings = include_str!("../../tests/corpus/pi_ai_strings.jsonl");
+    let fresh = "texts of public reports, which no rule had met when they were first judged";
     Ok(vec![
-        listed(
-            "errors.jsonl",
-            "error texts of relays, providers and clients",
-            include_str!("../../tests/corpus/errors.jsonl"),
-        )?,
-        listed(
-            "field.jsonl",
-            "texts of issues and manuals, and variants of them",
-            include_str!("../../tests/corpus/field.jsonl"),
-        )?,
-        recorded(
-            "pi_ai_strings.jsonl",
-            "what pi-ai 1.6.0 made of every status in ten APIs",
-            include_str!("../../tests/corpus/pi_ai_strings.jsonl"),
-        )?,
+        listed("errors.jsonl", Kind::Sourced, "error texts of relays, providers and clients", errors)?,
+        listed("field.jsonl", Kind::Sourced, "texts of issues and manuals", field)?,
+        listed("fresh-2026-12.jsonl", Kind::Sourced, fresh, first)?,
+        listed("fresh-2026-12b.jsonl", Kind::Sourced, fresh, second)?,
+        listed("field.jsonl", Kind::Variant, "texts made from those of issues and manuals", field)?,
+        recorded("pi_ai_strings.jsonl", "what pi-ai made of every status in ten APIs, against a mock", strings)?,
     ])
+}
+
+/// The scores of a judge on all collections of one kind, and how many texts they are.
+pub fn score_of_kind(corpora: &[Corpus], kind: Kind, judge: Judge) -> (Score, usize) {
+    let mine = corpora.iter().filter(|corpus| corpus.kind == kind);
+    mine.fold((Score::default(), 0), |(sum, count), corpus| {
+        let score = score(corpus, judge);
+        let sum = Score {
+            right: sum.right + score.right,
+            false_retry: sum.false_retry + score.false_retry,
+            false_stop: sum.false_stop + score.false_stop,
+        };
+        (sum, count + corpus.rows.len())
+    })
 }
 
 fn rows(text: &str) -> impl Iterator<Item = Result<Map<String, Value>, serde_json::Error>> {
     text.lines().filter(|line| !line.is_empty()).map(serde_json::from_str)
 }
 
-/// A collection whose rows say what is right.
-fn listed(file: &'static str, what: &'static str, text: &str) -> Result<Corpus, serde_json::Error> {
-    let mut corpus = Corpus { file, what, rows: Vec::new(), undecided: 0 };
+/// The rows of a kind in a collection whose rows say what is right.
+fn listed(file: &'static str, kind: Kind, what: &'static str, text: &str) -> Result<Corpus, serde_json::Error> {
+    let mut corpus = Corpus { file, kind, what, rows: Vec::new(), undecided: 0 };
     for row in rows(text) {
         let mut message = row?;
+        if Kind::deserialize(message.get("kind").unwrap_or(&Value::Null))? != kind {
+            continue;
+        }
         let verdicts = message.get("verdict").and_then(Value::as_array).cloned().unwrap_or_default();
         let acceptable: Vec<Decision> = [Decision::Retry, Decision::Repair, Decision::Stop]
             .into_iter()
@@ -164,7 +204,7 @@ fn listed(file: &'static str, what: &'static str, text: &str) -> Result<Corpus, 
 
 /// What pi-ai made of answers of a mock: the status that was sent says what is right.
 fn recorded(file: &'static str, what: &'static str, text: &str) -> Result<Corpus, serde_json::Error> {
-    let mut corpus = Corpus { file, what, rows: Vec::new(), undecided: 0 };
+    let mut corpus = Corpus { file, kind: Kind::Mock, what, rows: Vec::new(), undecided: 0 };
     for row in rows(text) {
         let mut message = row?;
         let status = message.get("status").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok());

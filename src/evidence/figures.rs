@@ -5,7 +5,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::Report;
-use super::corpus::{Judge, score};
+use super::corpus::{Judge, Kind, score_of_kind};
 use super::runs::STATUSES;
 use super::tables::{Turn, turns};
 use crate::Profile;
@@ -155,15 +155,15 @@ fn statuses(report: &Report, area: &Area<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Bars: what each gets wrong on all recorded failures together.
+/// Bars: what each gets wrong on the sourced texts together.
 fn corpus(report: &Report, area: &Area<'_>) -> anyhow::Result<()> {
-    let judged: usize = report.corpora.iter().map(|corpus| corpus.rows.len()).sum();
-    let title = format!("{judged} recorded failures: wrong verdicts");
+    let (_, judged) = score_of_kind(&report.corpora, Kind::Sourced, Judge::Reference(Profile::Full));
+    let title = format!("{judged} texts of public reports and manuals: wrong verdicts");
     write(area, &title, (20, 16), &font(19, &INK, HPos::Left, VPos::Top))?;
     let mut bars: Vec<(String, usize, usize)> = Vec::new();
     let mut bar = |name: String, judge: Judge| {
-        let scores = report.corpora.iter().map(|corpus| score(corpus, judge));
-        let (retries, stops) = scores.fold((0, 0), |(a, b), score| (a + score.false_retry, b + score.false_stop));
+        let (score, _) = score_of_kind(&report.corpora, Kind::Sourced, judge);
+        let (retries, stops) = (score.false_retry, score.false_stop);
         match bars.last_mut() {
             Some(last) if (last.1, last.2) == (retries, stops) && name.starts_with("pi ") => {
                 let first = last.0.split(" to ").next().unwrap_or_default().to_owned();

@@ -81,7 +81,7 @@ fn corpora(report: &Report) -> Vec<Value> {
                 (profile.as_str().to_owned(), score)
             })
             .collect();
-        json!({ "file": corpus.file, "judged": corpus.rows.len(), "undecided": corpus.undecided, "releases": releases, "reference": profiles })
+        json!({ "file": corpus.file, "kind": corpus.kind.as_str(), "judged": corpus.rows.len(), "undecided": corpus.undecided, "releases": releases, "reference": profiles })
     };
     report.corpora.iter().map(judged).collect()
 }

@@ -203,8 +203,9 @@ fn corpora(report: &Report, out: &mut String) {
     for corpus in &report.corpora {
         let _ = write!(
             out,
-            "### {}\n\n{} {}; {} more are examples whose answer nobody knows, or turns that did not fail.\n\n",
+            "### {}: {}\n\n{} {}; {} more are examples whose answer nobody knows, or turns that did not fail.\n\n",
             corpus.file,
+            corpus.kind.as_str(),
             corpus.rows.len(),
             corpus.what,
             corpus.undecided

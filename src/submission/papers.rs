@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::error::{Error, Kind};
 use crate::Profile;
-use crate::evidence::corpus::{self, Judge, score};
+use crate::evidence::corpus::{self, Judge};
 use crate::evidence::{Automata, IdFormat, RELAY_FAILURE, runs};
 use crate::patch::mail::Mail;
 use crate::upstream::{Era, PiClassifier};
@@ -27,6 +27,11 @@ parameter: 'timeout'\" under a 422 is.
 Limits stay first. A status that diagnostics carry, other than 400 and 424, decides: 408, 409, 425, 429 and 500 and
 above are retried. Without one, and for 400 and 424, the list is asked as ever, whole.";
 
+/// Shows the defect in an installed package.
+const COMMAND: &str = "node -e 'import(\"./node_modules/@earendil-works/pi-ai/dist/utils/retry.js\").then((m) => {\n  \
+    for (const errorMessage of [\"521 status code (no body)\", \"422 Unknown parameter: timeout\", \"404 ResourceNotFound\"])\n    \
+    console.log(m.isRetryableAssistantError({ stopReason: \"error\", errorMessage }));\n})'";
+
 /// One screen of facts.
 pub(super) fn issue(version: &str) -> Result<String, Error> {
     let data = |error: String| Error::from(Kind::Data { what: error });
@@ -42,45 +47,53 @@ pub(super) fn issue(version: &str) -> Result<String, Error> {
         Ok(format!("{:.1} %", automata.retried(&RELAY_FAILURE, &format) * 100.0))
     };
     let corpora = corpus::all().map_err(|e| data(e.to_string()))?;
-    let wrong = |judge: Judge| -> (usize, usize) {
-        let scores = corpora.iter().map(|corpus| score(corpus, judge));
-        scores.fold((0, 0), |(a, b), score| (a + score.false_retry, b + score.false_stop))
-    };
-    let judged: usize = corpora.iter().map(|corpus| corpus.rows.len()).sum();
-    let (before, after) = (wrong(Judge::Pi(pi)), wrong(Judge::Reference(Profile::Upstream)));
+    // Of texts of public reports and manuals alone: what is made up shows what its author thinks.
+    let of = |judge| corpus::score_of_kind(&corpora, corpus::Kind::Sourced, judge);
+    let (before, judged) = of(Judge::Pi(pi));
+    let (after, _) = of(Judge::Reference(Profile::Upstream));
+    let wrong = |score: corpus::Score| score.false_retry + score.false_stop;
     let runs = runs::recorded().map_err(|e| data(e.to_string()))?;
-    let same: usize = runs.values().map(|r| r.same_text).sum();
-    let turns: usize = runs.values().map(|r| r.turns).sum();
-    let right: usize = runs.values().map(|r| r.right_status).sum();
-    let answers: usize = runs.values().map(|r| r.answers).sum();
+    // The release that is measured, or the newest that was recorded.
+    let run = runs.get(&measured).or(runs.values().next_back()).ok_or_else(|| data("no recorded runs".to_owned()))?;
     let mut text = String::new();
     let _ = write!(
         text,
         "<!-- Machine-written facts. Say them in your own words, keep it to one screen, and label what a machine wrote. -->\n\n\
-         # pi-ai {measured}: a failure's text decides whether it is retried, its HTTP status does not\n\n\
-         `isRetryableAssistantError` looks for words and digits anywhere in `errorMessage`. Measured on {measured}:\n\n\
-         - Retried although it cannot help: `max_tokens must be <= 32,500`, `limit is 500 tokens`, \
-         `Unknown parameter: 'timeout'`, `account terminated`, any `ResourceNotFoundException` (it contains ENOTFOUND).\n\
-         - Not retried although it can: bodyless 408, 409, 425, 521, 522, 523, 529, 530; every status on \
-         Google and Codex whose body does not happen to use a listed word, because their texts name no status.\n\
-         - #11057 cured ids without separators: a random 32-digit id alone caused a retry in {} of cases on 0.87.1 and in none since 1.4.0.\n\n\
-         Change proposed, in two steps that stand alone: (1) edges for ENOTFOUND, 522 and 529; (2) `errorStatus?: number` on \
-         `AssistantMessage`, set in each provider's catch block, asked between the limits and the list, which stays whole.\n\n\
-         Asked before and closed: a status field in #9702, #7234, #9644 and #5623. What was merged, #7286 for #7224, put the status of Bedrock \
-         failures into `diagnostics`.\n\n\
-         - {judged} texts of this project's corpora (sourced ones and variants of them): wrong verdicts {} before ({} false retries, {} false stops), {} after step 2 ({}, {}).\n\
-         - {turns} failed turns of real provider modules against a mock: `errorMessage` byte-identical in {same}; status right in {right} of {answers}.\n\
-         - At most 40 changed lines in `retry.ts`; elsewhere one call a catch block, two helpers and a field.\n\n\
-         Not touched: overflow, retry budget and backoff, successful and aborted turns, texts. #4126 and #9712 stay as decided: a bodyless \
-         400 and a 404 are final, and a bare \"Bad Gateway\" without a status is not matched. A 408 with a status is retried, as the SDKs do: \
-         drop it from the list if #4126 is to hold for it too.\n",
+         # Failed answers are retried by words in their text, not by their HTTP status\n\n\
+         ### What happened?\n\n\
+         A turn ends with `Error: 521 status code (no body)`, where another attempt two seconds later works. A turn with \
+         `Error: 422 Unknown parameter: 'timeout'` is sent four times. Behind Google and Codex a bare 500 or 503 is given up, since their texts name no status.\n\n\
+         ### Steps to reproduce\n\n\
+         ```sh\n\
+         npm install @earendil-works/pi-ai@{measured}\n\
+         {COMMAND}\n\
+         ```\n\n\
+         prints `false`, `true`, `true`: the 521 is not retried, the parameter and the missing model (ResourceNotFound holds ENOTFOUND) are.\n\n\
+         ### Expected behavior\n\n\
+         The status decides where a provider gave one. Three steps, each useful alone: (1) edges for ENOTFOUND, and 522 and 529 in the list; \
+         (2) `details.status` in `diagnostics` for the providers that lack it, read by nobody yet; (3) the classifier asks it: limits first, then a status \
+         other than 400 and 424, then the list as it is.\n\n\
+         Asked before and closed: a status field on the message (#9702, #7234, #9644, #5623). Taken: the status in `diagnostics` for Bedrock (#7286 for #7224). \
+         New here: the same place for the other providers, and the list stays whole. As decided before: a bodyless 400 and a 404 stay final (#4126), a \
+         bare \"Bad Gateway\" without a status is not matched (#9712).\n\n\
+         Figures for {measured}, from a clone of pi-retry-forced:\n\n\
+         - {judged} texts of public reports and manuals: wrong verdicts {} before ({} retried in vain, {} given up), {} after step 3 ({}, {}). \
+         `cargo run --release -- evidence --out report --force`, section 3\n\
+         - {} failed turns of the ten real provider modules against a mock on 127.0.0.1: `errorMessage` byte-identical in {}, the status right in {} of {} answers. \
+         The same with `--run`, section 2\n\
+         - a random 32-digit request id alone caused a retry in {} of cases on 0.87.1 and in none since 1.4.0: this is not about ids any more. Section 1\n\n\
+         ### Version\n\n{measured}\n",
+        wrong(before),
+        before.false_retry,
+        before.false_stop,
+        wrong(after),
+        after.false_retry,
+        after.false_stop,
+        run.turns,
+        run.same_text,
+        run.right_status,
+        run.answers,
         chance("0.87.1", "32 digits")?,
-        before.0 + before.1,
-        before.0,
-        before.1,
-        after.0 + after.1,
-        after.0,
-        after.1,
     );
     Ok(text)
 }
@@ -93,9 +106,8 @@ pub(super) fn checklist(version: &str, mails: &[Mail], lines: (usize, usize), ne
     format!(
         "# Sending this upstream\n\n\
          Made for pi-ai {version}. The mails are machine-written; upstream wants that said.\n\n\
-         0. [ ] Read upstream's main first: what is known here ends in September 2026. The second mail keeps the status in a field of the message, \
-         which upstream declined four times (#9702, #7234, #9644, #5623); it took `diagnostics[].details.status` (#7286). Move it there, or send the \
-         first mail alone. Not from Friday to Sunday: issues opened then are not looked at.\n\
+         0. [ ] Read upstream's main first: what is known here ends in September 2026. A status field was declined four times (#9702, #7234, #9644, #5623); \
+         the status in `diagnostics` was taken (#7286), and the mails do that. Not from Friday to Sunday: issues opened then are not looked at. One proposal at a time.\n\
          1. [ ] Open an issue first, from `issue.md`, in your own words and on one screen. Label what a machine wrote. Wait for a maintainer's \
          approval: until then a bot closes pull requests of new contributors.\n\
          2. [ ] Make a branch of a fresh clone and put the issue's number into the mails: `pi-retry-forced upstream --checkout DIR --issue 12345 \

@@ -8,6 +8,7 @@ mod tree;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use pi_retry_forced::submission::{Sender, Submission, changed_lines, from_package};
 use pi_retry_forced::upstream::{Cache, Name, Package, Release};
@@ -71,7 +72,22 @@ fn the_mails_are_small_and_in_upstreams_form() {
         assert_eq!(mail.files.iter().filter(|file| file.path.ends_with(".test.ts")).count(), 1, "{}", mail.subject);
     }
     // One screen.
-    assert!(submission.issue.lines().count() <= 25 && submission.issue.len() <= 2500, "{}", submission.issue.len());
+    assert!(submission.issue.lines().count() <= 40 && submission.issue.len() <= 2500, "{}", submission.issue.len());
+}
+
+/// What the issue shows is what a stranger sees who types it.
+#[test]
+fn the_issues_command_shows_the_defect() {
+    let issue = submission().issue;
+    let (_, block) = issue.split_once("```sh\n").expect("a block");
+    let (block, said) = block.split_once("\n```\n\nprints `").expect("its end");
+    let (install, command) = block.split_once('\n').expect("two commands");
+    // The tools hold what the first line installs.
+    assert_eq!(install, format!("npm install {}", Release::newest(Name::PiAi).spec()));
+    let output = Command::new("sh").args(["-c", command]).current_dir(tree::tools()).output().expect("sh");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(printed, "false\ntrue\ntrue\n", "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.starts_with("false`, `true`, `true`: "), "{said}");
 }
 
 /// The whole way of a mail: its test fails before it, git takes it, its test passes after it; types and biome have nothing more to say.

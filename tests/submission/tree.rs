@@ -19,7 +19,7 @@ pub(crate) struct Tree {
 }
 
 /// The tools, installed once for all tests.
-fn tools() -> PathBuf {
+pub(crate) fn tools() -> PathBuf {
     static INSTALLING: Mutex<()> = Mutex::new(());
     let _one = INSTALLING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/submission/toolchain");
