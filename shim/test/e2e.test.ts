@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { PREFIX } from "../src/engine.ts";
-import { type Pi, type Setup, SHIM, withPi } from "./pi.ts";
+import { Pi, type Setup, SHIM, withPi } from "./pi.ts";
 import { type Answer, type Block, failed, ok, TRANSIENT, transient } from "./relay.ts";
 import { FULL, isOld, NEWEST, RELEASES } from "./releases.mjs";
 
@@ -456,29 +456,87 @@ for (const release of RELEASES) {
 	});
 }
 
+const PACKAGES = join(HERE, "node_modules");
+
+/** A copy of a release, beside the original because its dependencies are there. */
+function copyOf(release: string): string {
+	const source = join(PACKAGES, `pi-${release}`);
+	const root = mkdtempSync(join(PACKAGES, "patched-"));
+	cpSync(join(source, "dist"), join(root, "dist"), { recursive: true });
+	copyFileSync(join(source, "package.json"), join(root, "package.json"));
+	symlinkSync(join(source, "node_modules"), join(root, "node_modules"));
+	return root;
+}
+
+function command(program: string, args: string[], cwd: string): void {
+	// git must not see the repository around the copy, or it takes the paths for the repository's.
+	const env = { ...process.env, GIT_CEILING_DIRECTORIES: PACKAGES };
+	const { status, stderr, error } = spawnSync(program, args, { cwd, env, encoding: "utf8" });
+	assert.equal(status, 0, `${program} ${args.join(" ")}: ${error ?? stderr}`);
+}
+
+function project(...args: string[]): void {
+	command(process.env.CARGO ?? "cargo", ["run", "--quiet", "--", ...args], join(SHIM, ".."));
+}
+
+describe("a pi that is patched while it runs", () => {
+	// Some of its modules are in memory then, and the others are loaded from the patched files, or from those that came back.
+	it("goes on through every API", async () => {
+		const packageDir = copyOf(NEWEST);
+		// Of the last one the relay knows failures only, and that is enough: its module has to load.
+		const apis = ["anthropic-messages", "openai-completions", "google-generative-ai", "openai-responses"];
+		const pi = await new Pi({ release: NEWEST, packageDir, extensions: [], script: [] }).prepare();
+		try {
+			const { baseUrl: root } = (pi.read("models.json") as { providers: { relay: { baseUrl: string } } })
+				.providers.relay;
+			const model = { id: "m", name: "m", reasoning: false, input: ["text"], contextWindow: 9999, maxTokens: 99 };
+			const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+			const providers = apis.map((api) => {
+				const baseUrl = api.startsWith("openai")
+					? `${root}/v1`
+					: api.startsWith("google")
+						? `${root}/v1beta`
+						: root;
+				return [api, { baseUrl, api, apiKey: "k", models: [{ ...model, cost }] }];
+			});
+			pi.write("models.json", { providers: Object.fromEntries(providers) });
+			pi.setup.model = `${apis[0]}/m`;
+			pi.open();
+			const steps = [
+				() => {},
+				() => project("apply", "--pi", packageDir),
+				() => project("revert", "--pi", packageDir),
+				() => project("apply", "--pi", packageDir),
+			];
+			for (const [index, step] of steps.entries()) {
+				step();
+				await pi.ask({ type: "set_model", provider: apis[index], modelId: "m" });
+				const answers = index < 3;
+				pi.relay.script.push(answers ? ok(`answer ${index}`) : failed(401, "no key"));
+				await pi.prompt("go");
+				const last = pi.saved().at(-1);
+				if (answers) assert.equal(last?.errorMessage, undefined, `${apis[index]} after step ${index}`);
+				else assert.match(last?.errorMessage ?? "", /no key/);
+				if (answers) assert.equal(last?.content.find((block) => block.text)?.text, `answer ${index}`);
+			}
+		} finally {
+			await pi.close();
+			rmSync(packageDir, { recursive: true, force: true });
+		}
+	});
+});
+
 describe("a patched pi", { concurrency: 3 }, () => {
-	// A copy of the newest, beside the original because its dependencies are there, patched by this project's own command.
-	const packages = join(HERE, "node_modules");
-	const source = join(packages, `pi-${NEWEST}`);
 	const setup = { release: NEWEST, packageDir: "" };
-	const run = (program: string, args: string[], cwd: string) => {
-		// git must not see the repository around the copy, or it takes the paths for the repository's.
-		const env = { ...process.env, GIT_CEILING_DIRECTORIES: packages };
-		const { status, stderr, error } = spawnSync(program, args, { cwd, env, encoding: "utf8" });
-		assert.equal(status, 0, `${program} ${args.join(" ")}: ${error ?? stderr}`);
-	};
 
 	before(() => {
-		const root = mkdtempSync(join(packages, "patched-"));
+		const root = copyOf(NEWEST);
 		setup.packageDir = root;
-		cpSync(join(source, "dist"), join(root, "dist"), { recursive: true });
-		copyFileSync(join(source, "package.json"), join(root, "package.json"));
-		symlinkSync(join(source, "node_modules"), join(root, "node_modules"));
 		const patch = ["patch", "--package", "pi-coding-agent", "--from", root, "--out", root, "--no-verify"];
-		run(process.env.CARGO ?? "cargo", ["run", "--quiet", "--", ...patch], join(SHIM, ".."));
+		project(...patch);
 		const name = readdirSync(root).find((file) => file.endsWith(".patch")) ?? "";
 		// The paths in the patch start with a/node_modules/@earendil-works/pi-coding-agent.
-		run("git", ["apply", "-p4", name], root);
+		command("git", ["apply", "-p4", name], root);
 	});
 	after(() => rmSync(setup.packageDir, { recursive: true, force: true }));
 
