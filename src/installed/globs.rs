@@ -1,5 +1,7 @@
-//! The filters by which pi's settings narrow what is loaded from a package: names with `*`, `**` and `?`, and the signs
-//! `!` (not these), `+` (this one after all) and `-` (this one in no case).
+//! The filters by which pi's settings narrow what is loaded from a package: globs, and the signs `!` (not these), `+` (this one
+//! after all) and `-` (this one in no case).
+
+use globset::GlobBuilder;
 
 /// Whether a file of a package is let through; no filter lets everything through, an empty one nothing.
 pub(super) fn lets_through(filter: &[String], path: &str) -> bool {
@@ -30,27 +32,15 @@ pub(super) fn overridden(entries: &[String], path: &str) -> Option<bool> {
     said
 }
 
-/// Whether a pattern means a path, or its last part.
+/// Whether a pattern means a path, or its last part. One that is no glob means nothing.
 fn matches(pattern: &str, path: &str) -> bool {
-    let pattern = pattern.trim_start_matches("./").as_bytes();
+    let pattern = pattern.trim_start_matches("./");
     let name = path.rsplit('/').next().unwrap_or(path);
-    glob(pattern, path.as_bytes()) || glob(pattern, name.as_bytes())
-}
-
-fn glob(pattern: &[u8], text: &[u8]) -> bool {
-    match pattern {
-        [] => text.is_empty(),
-        [b'*', b'*', b'/', rest @ ..] => {
-            glob(rest, text) || (0..text.len()).filter(|at| text[*at] == b'/').any(|at| glob(rest, &text[at + 1..]))
-        }
-        [b'*', b'*'] => true,
-        [b'*', rest @ ..] => {
-            let end = text.iter().position(|byte| *byte == b'/').unwrap_or(text.len());
-            (0..=end).any(|at| glob(rest, &text[at..]))
-        }
-        [b'?', rest @ ..] => text.first().is_some_and(|byte| *byte != b'/') && glob(rest, &text[1..]),
-        [byte, rest @ ..] => text.first() == Some(byte) && glob(rest, &text[1..]),
-    }
+    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+    glob.is_ok_and(|glob| {
+        let glob = glob.compile_matcher();
+        glob.is_match(path) || glob.is_match(name)
+    })
 }
 
 #[cfg(test)]
@@ -63,14 +53,28 @@ mod tests {
             let filter: Vec<String> = filter.iter().map(|pattern| (*pattern).to_owned()).collect();
             lets_through(&filter, "src/index.ts")
         };
-        for filter in
-            [&["src/*.ts"][..], &["**/index.ts"], &["index.ts"], &["**"], &["!src/other.ts"], &["!**", "+src/index.ts"]]
-        {
+        for filter in [
+            &["src/*.ts"][..],
+            &["src/{index,nothing}.ts"],
+            &["src/[h-j]ndex.ts"],
+            &["**/index.ts"],
+            &["index.ts"],
+            &["**"],
+            &["!src/other.ts"],
+            &["!**", "+src/index.ts"],
+        ] {
             assert!(lets(filter), "{filter:?}");
         }
-        for filter in
-            [&[][..], &["*.js"], &["!src/*"], &["-src/index.ts"], &["+src/index.ts", "-./src/index.ts"], &["src"]]
-        {
+        for filter in [
+            &[][..],
+            &["src/{other,nothing}.ts"],
+            &["src/{index.ts"],
+            &["*.js"],
+            &["!src/*"],
+            &["-src/index.ts"],
+            &["+src/index.ts", "-./src/index.ts"],
+            &["src"],
+        ] {
             assert!(!lets(filter), "{filter:?}");
         }
     }
