@@ -2,8 +2,9 @@
 
 use super::peel::{Peeled, peel};
 use super::{Context, ExitStatus, style};
+use crate::installed::{self, State, Surroundings};
 use crate::reference::surrogates::replace_lone_surrogates;
-use crate::upstream::PiClassifier;
+use crate::upstream::{PiClassifier, retry_patterns};
 use crate::{BUILT_IN_RULES, Decision, Failure, Profile, StatusSource, Verdict, rules};
 use anyhow::{Context as _, bail};
 use serde::Serialize;
@@ -20,6 +21,7 @@ use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 Examples:
   pi-retry-forced classify '503 upstream gave up'
   pi-retry-forced classify 'upstream gave up' --status 522
+  pi-retry-forced classify --against installed < error.txt
   pi-retry-forced classify --jsonl --against 1.6.0,0.87.1 < messages.jsonl
 
 With --jsonl each line of standard input is an assistant message (errorMessage, stopReason, errorStatus, \
@@ -39,7 +41,7 @@ pub(crate) struct Args {
     /// Which sources of a status and which rules count
     #[arg(long, value_enum, default_value = "full")]
     profile: ProfileName,
-    /// Versions of pi-ai to compare with [default: the newest known]
+    /// Versions of pi-ai to compare with, or `installed` for the pi on the PATH [default: the newest known]
     #[arg(long, value_name = "VERSION", value_delimiter = ',')]
     against: Vec<String>,
     /// Print the verdict as JSON
@@ -120,13 +122,59 @@ fn read_text() -> anyhow::Result<String> {
 
 struct Judge {
     profile: Profile,
-    pis: Vec<PiClassifier>,
+    pis: Vec<AskedPi>,
+}
+
+/// A pi to compare with.
+struct AskedPi {
+    /// Its key in an answer: a version, or `installed`.
+    key: String,
+    /// Its name for a person.
+    name: String,
+    classifier: PiClassifier,
+}
+
+/// The word that stands for the pi of this machine.
+const INSTALLED: &str = "installed";
+
+impl AskedPi {
+    fn new(asked: &str) -> anyhow::Result<Self> {
+        if asked == INSTALLED {
+            return Self::installed();
+        }
+        Ok(Self::of(PiClassifier::for_version(asked)?))
+    }
+
+    fn of(classifier: PiClassifier) -> Self {
+        let version = classifier.version().to_string();
+        Self { key: version.clone(), name: version, classifier }
+    }
+
+    /// The first pi on the PATH, by the patterns in its own files.
+    fn installed() -> anyhow::Result<Self> {
+        let surroundings = Surroundings::of_process()?;
+        let pi = installed::locate(None, &surroundings)?;
+        let target = pi.target()?;
+        let (package, version) = (&target.package, target.package.version());
+        target.package.require_supported()?;
+        if let State::Patched { .. } | State::Interrupted { .. } = installed::inspect(&target, None)?.state {
+            bail!(
+                "the installed pi, {version}, is patched and decides like `--profile patch`; `--against {version}` asks it as it \
+                 was published"
+            );
+        }
+        let file = target.classifier().with_context(|| format!("{}: no classifier found", package.root().display()))?;
+        let patterns =
+            retry_patterns(&package.read(&file)?).with_context(|| package.root().join(&file).display().to_string())?;
+        let classifier = PiClassifier::with_patterns(version, &patterns)?;
+        Ok(Self { key: INSTALLED.to_owned(), name: format!("{version} (installed)"), classifier })
+    }
 }
 
 impl Judge {
     fn new(profile: Profile, against: &[String]) -> anyhow::Result<Self> {
         let pis = if against.is_empty() {
-            vec![PiClassifier::newest()?]
+            vec![AskedPi::of(PiClassifier::newest()?)]
         } else {
             let mut versions: Vec<&str> = Vec::new();
             for version in against.iter().map(|v| v.trim()) {
@@ -134,21 +182,21 @@ impl Judge {
                     versions.push(version);
                 }
             }
-            versions.into_iter().map(PiClassifier::for_version).collect::<Result<_, _>>()?
+            versions.into_iter().map(AskedPi::new).collect::<Result<_, _>>()?
         };
         Ok(Self { profile, pis })
     }
 
     fn answer(&self, failure: &Failure, verdict: Verdict) -> Answer {
         let text = failure.failed_text();
-        let says = |pi: &PiClassifier| Value::Bool(text.is_some_and(|t| pi.is_retryable(t)));
+        let says = |pi: &AskedPi| Value::Bool(text.is_some_and(|t| pi.classifier.is_retryable(t)));
         Answer {
             verdict: verdict.decision.as_str(),
             rule: verdict.rule,
             repair: verdict.remedy.map(|remedy| remedy.as_str()),
             status: verdict.status,
             status_from: verdict.status_from.map(StatusSource::as_str),
-            pi: self.pis.iter().map(|pi| (pi.version().to_string(), says(pi))).collect(),
+            pi: self.pis.iter().map(|pi| (pi.key.clone(), says(pi))).collect(),
         }
     }
 
@@ -208,11 +256,11 @@ impl Judge {
         for pi in &self.pis {
             let text = failure.failed_text();
             let says = match text {
-                Some(text) if pi.is_context_overflow(text, None) => "compacts",
-                Some(text) if pi.is_retryable(text) => "retries",
+                Some(text) if pi.classifier.is_context_overflow(text, None) => "compacts",
+                Some(text) if pi.classifier.is_retryable(text) => "retries",
                 _ => "gives up",
             };
-            writeln!(out, "  {faint}pi {} by itself {says}{faint:#}", pi.version())?;
+            writeln!(out, "  {faint}pi {} by itself {says}{faint:#}", pi.name)?;
         }
         Ok(())
     }

@@ -156,6 +156,19 @@ impl PiClassifier {
         PiClassifier::of(Release::newest(Name::PiAi))
     }
 
+    /// The classifier of a package with these patterns, which may be on no list. What it calls an overflow is taken from the
+    /// newest known release. The patterns are kept for the life of the process.
+    ///
+    /// # Errors
+    ///
+    /// If a pattern cannot be given the meaning that JavaScript gives it.
+    pub fn with_patterns(version: &Version, patterns: &RetryPatterns) -> Result<Self, Error> {
+        let compile = |list: &[String]| JsRegex::any_of(list.iter().map(|pattern| (pattern.as_str(), "i")));
+        let retry = [compile(&patterns.non_retryable)?, compile(&patterns.retryable)?];
+        let newest = PiClassifier::newest()?;
+        Ok(PiClassifier { version: Box::leak(Box::new(version.clone())), retry: Box::leak(Box::new(retry)), ..newest })
+    }
+
     fn of(release: &'static Release) -> Result<Self, Error> {
         let version = release.version();
         require_supported(release.name(), version)?;

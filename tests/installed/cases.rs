@@ -624,3 +624,39 @@ fn what_cannot_be_patched_gets_an_advice() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output).contains("npx patch-package@8"), "{}", text(&output));
 }
+
+/// `classify --against installed` asks the patterns in the installed files, edited or not.
+#[test]
+fn classify_asks_the_installed_pi() {
+    // Digits had no edges in the releases that are installed here.
+    let id = "relay says no (request id: 20261129111811503a)";
+    for install in [Install::unbundled(PI_AI), Install::bundled("1.3.0")] {
+        let ask = |folder: &Path| {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let folders = [folder.to_owned()].into_iter().chain(std::env::split_paths(&path));
+            Command::new(env!("CARGO_BIN_EXE_pi-retry-forced"))
+                .args(["classify", "--json", "--against", "1.6.0,installed", id])
+                .env("PATH", std::env::join_paths(folders).unwrap())
+                .output()
+                .unwrap()
+        };
+        let bin = install.bin();
+        let bin = bin.parent().unwrap();
+        let said = || -> serde_json::Value {
+            let output = ask(bin);
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output)))
+        };
+        assert_eq!(said()["pi"], serde_json::json!({ "1.6.0": false, "installed": true }));
+        let target = install.target();
+        let file = target.package.root().join(target.classifier().expect("a classifier"));
+        let published = fs::read_to_string(&file).unwrap();
+        fs::write(&file, published.replace("\"503\"", "\"509\"")).unwrap();
+        assert_eq!(said()["pi"]["installed"], false, "the list that is there is read");
+        fs::write(&file, published).unwrap();
+
+        patch_now(&target, &Options::default()).unwrap();
+        let refused = ask(bin);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(text(&refused).contains("is patched and decides like `--profile patch`"), "{}", text(&refused));
+    }
+}
