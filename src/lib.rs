@@ -42,6 +42,7 @@ pub use reference::classify::{
 pub use reference::failure::{FRAME, Failure, PI_FRAME, REQUEST_ID, REWRITE_PREFIX, StatusSource, cut_request_ids};
 pub use reference::matcher::{Pattern, PatternError};
 pub use reference::number::{LONE_STATUS, MEASURED, NAMED_STATUS};
+pub use reference::pis_words::after_pis_words;
 pub use reference::repair::{Form, ThinkingText, prepare, strip, switch_off};
 pub use reference::rewrite::{rewrite, unrewritten};
 pub use reference::rules;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::upstream::{Error, PiClassifier};
-use crate::{Failure, Profile, Verdict, classify};
+use crate::{Failure, Profile, Verdict, after_pis_words, classify};
 
 /// What pi does after a failed turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,31 @@ impl Judge for Reference {
     }
 
     fn reference(&self, message: &Map<String, Value>) -> Verdict {
-        classify(&Failure::from_json(message), Profile::Full)
+        let mut failure = Failure::from_json(message);
+        while let Some(rest) = failure.text.as_deref().and_then(after_pis_words) {
+            failure.text = Some(rest.to_owned());
+        }
+        classify(&failure, Profile::Full)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Decision;
+    use serde_json::json;
+
+    #[test]
+    fn pis_words_before_a_failure_are_no_part_of_it() {
+        let reference = Reference::against(&[]).unwrap();
+        for text in
+            ["Summarization failed: 522: gone", "Retry failed after 3 attempts: Summarization failed: 522: gone"]
+        {
+            let message = json!({ "stopReason": "error", "errorMessage": text });
+            let verdict = reference.reference(message.as_object().unwrap());
+            assert_eq!((verdict.decision, verdict.status), (Decision::Retry, Some(522)), "{text}");
+        }
+        let message = json!({ "stopReason": "error", "errorMessage": "Summarization failed: 401: no key" });
+        assert_eq!(reference.reference(message.as_object().unwrap()).decision, Decision::Stop);
     }
 }

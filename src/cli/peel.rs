@@ -3,16 +3,8 @@
 //! It is taken off before a verdict and told; the decision itself reads texts as they are.
 
 use crate::REWRITE_PREFIX;
+use crate::reference::pis_words::{after, after_pis_words};
 use serde_json::Value;
-
-/// What pi puts before a failure on screen. Numbers stand for the attempts.
-const PI_SAYS: &[&str] = &[
-    "Compaction failed: ",
-    "Auto-compaction failed: ",
-    "Summarization failed: ",
-    "Turn prefix summarization failed: ",
-    "Branch summary failed: ",
-];
 
 /// A text without its surroundings.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,7 +46,7 @@ fn peel_once(text: &str) -> Option<(String, &'static str)> {
     if let Some(rest) = text.strip_prefix(REWRITE_PREFIX).filter(|rest| !rest.is_empty()) {
         return Some((rest.to_owned(), "the extension's prefix"));
     }
-    if let Some(rest) = after_attempts(text).or_else(|| PI_SAYS.iter().find_map(|words| after(text, words))) {
+    if let Some(rest) = after_pis_words(text) {
         return Some((rest.to_owned(), "pi's words before it"));
     }
     // pi's own "Error: " says nothing; behind it may stand more of pi's words or a frame.
@@ -62,18 +54,6 @@ fn peel_once(text: &str) -> Option<(String, &'static str)> {
         return Some((rest.to_owned(), "pi's words before it"));
     }
     unwrap(text).map(|whole| (whole, "line breaks of the screen"))
-}
-
-fn after<'t>(text: &'t str, words: &str) -> Option<&'t str> {
-    let head = text.get(..words.len())?;
-    head.eq_ignore_ascii_case(words).then(|| &text[words.len()..]).filter(|rest| !rest.trim().is_empty())
-}
-
-/// What follows `Retry failed after 3 attempts: `.
-fn after_attempts(text: &str) -> Option<&str> {
-    let rest = after(text, "Retry failed after ")?;
-    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-    after(rest, " attempts: ").or_else(|| after(rest, " attempt: "))
 }
 
 /// The error text of a line of a session file, or of an assistant message.

@@ -1,4 +1,4 @@
-//! The decision and nothing else, in the order of a failure's way: what is known of it ([`failure`], [`body`], [`number`]), what it
+//! The decision and nothing else, in the order of a failure's way: what is known of it ([`failure`], [`pis_words`], [`body`], [`number`]), what it
 //! is compared with ([`matcher`], [`needles`], [`scan`], [`rules`]), the order of decision ([`classify`]), its answer
 //! ([`verdict`]), and what is done about it ([`rewrite`], [`repair`]). [`shim_data`] is the same for the extension.
 
@@ -8,6 +8,7 @@ pub(crate) mod failure;
 pub(crate) mod matcher;
 pub(crate) mod needles;
 pub(crate) mod number;
+pub(crate) mod pis_words;
 pub(crate) mod repair;
 pub(crate) mod rewrite;
 pub mod rules;
