@@ -5,8 +5,8 @@ mod support;
 use pi_retry_forced::rules::{self, Rule, RuleDecision, When};
 use pi_retry_forced::upstream::PiClassifier;
 use pi_retry_forced::{
-    Decision, Failure, Profile, REWRITE_PREFIX, ThinkingText, Verdict, classify, cut_request_ids, rewrite, strip,
-    unrewritten,
+    Decision, Failure, Profile, REQUEST_ID, REWRITE_PREFIX, ThinkingText, Verdict, classify, cut_request_ids, rewrite,
+    strip, unrewritten,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -35,6 +35,22 @@ fn judged(text: &str, observed: Option<u16>) -> Verdict {
 /// A failure's verdict, with the status handed in where its frame does not name it.
 fn judge(failure: &Relayed) -> Verdict {
     judged(&failure.text(), (!failure.frame.names_status()).then_some(failure.status))
+}
+
+/// The forms of request ids without their edges, which say what stands around.
+fn id_grammar() -> String {
+    REQUEST_ID.as_str().replace(r"\<", "").replace(r"\>", "")
+}
+
+/// And most of what it makes is an id.
+#[test]
+fn the_grammar_of_ids_makes_ids() {
+    use proptest::strategy::ValueTree as _;
+    let grammar = string_regex(&id_grammar()).expect("the forms are a grammar");
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let made: Vec<String> = (0..500).map(|_| grammar.new_tree(&mut runner).expect("a text").current()).collect();
+    let ids = made.iter().filter(|text| REQUEST_ID.is_match(text)).count();
+    assert!(ids > 450, "{ids} of {}", made.len());
 }
 
 /// Texts that one of a rule's patterns matches, by the pattern's own grammar.
@@ -167,6 +183,16 @@ proptest! {
         failure.stop_reason = reason;
         for profile in Profile::ALL {
             prop_assert_eq!(classify(&failure, profile).rule, "not-a-failed-turn");
+        }
+    }
+
+    /// Law 16: the quick look before the search for ids hides none, whatever form the list of forms has.
+    #[test]
+    fn a_shortcut_never_hides_an_id(id in string_regex(&id_grammar()).expect("the forms are a grammar"),
+                                    before in "[ \\(\"'{:,./a-zé]{0,3}", after in "[ \\)\"'},.;é]{0,3}") {
+        let text = format!("{before}{id}{after}");
+        if REQUEST_ID.is_match(&text) {
+            prop_assert!(matches!(cut_request_ids(&text), std::borrow::Cow::Owned(_)), "{:?}", text);
         }
     }
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import randexp from "randexp";
 import { classify, cutRequestIds } from "../src/engine.ts";
 import { RuleFinder } from "../src/finder.ts";
 import { DATA } from "../src/rules.generated.ts";
@@ -23,6 +24,17 @@ const strings = lines("pi_ai_strings.jsonl");
 const texts = [...errors, ...strings]
 	.map(({ errorMessage }) => errorMessage)
 	.filter((text) => typeof text === "string");
+
+/** Texts that an expression's own grammar makes. Edges say what stands around, and make nothing. */
+function madeBy(source: string, seed: number): () => string {
+	// Its types say `export default` and its module hands over the class itself.
+	const RandExp = randexp as unknown as typeof randexp.default;
+	const made = new RandExp(source.replace(/\(\?<?!\[[^\]]*\]\)/g, ""), "i");
+	const random = new Random(seed);
+	made.randInt = (from, to) => from + random.below(to - from + 1);
+	made.max = 6;
+	return () => made.gen();
+}
 
 describe("the engine", () => {
 	it("decides every text of the corpus acceptably", () => {
@@ -84,6 +96,41 @@ describe("the engine", () => {
 		const random = new Random(2);
 		for (const text of [...texts, ...Array.from({ length: 20_000 }, () => random.text(texts))])
 			assert.equal(cutRequestIds(text), text.replace(whole, "\n"));
+	});
+
+	it("cuts ids of every form in the list, a new one too", () => {
+		const whole = new RegExp(DATA.requestId, "gi");
+		const made = madeBy(DATA.requestId, 5);
+		let cut = 0;
+		for (let round = 0; round < 5000; round++) {
+			const text = `x (${made()}) y`;
+			assert.equal(cutRequestIds(text), text.replace(whole, "\n"));
+			cut += Number(cutRequestIds(text) !== text);
+		}
+		assert.ok(cut > 4500, `${cut} of 5000 texts hold an id`);
+	});
+
+	it("finds every pattern by its words in texts that its own grammar makes", () => {
+		const finder = new RuleFinder(DATA.rules);
+		const all = new Uint8Array(DATA.rules.length).fill(1);
+		let matched = 0;
+		let tried = 0;
+		for (const { id, patterns } of DATA.rules)
+			for (const source of patterns) {
+				const made = madeBy(source, 7);
+				const pattern = new RegExp(source, "i");
+				for (let round = 0; round < 5; round++) {
+					const text = made();
+					tried++;
+					if (!pattern.test(text)) continue;
+					matched++;
+					assert.ok(
+						finder.find(text, all).some((rule) => rule.id === id),
+						`${id}: ${text}`,
+					);
+				}
+			}
+		assert.ok(matched > tried / 2, `${matched} of ${tried}`);
 	});
 
 	it("finds by words exactly the rules whose patterns match", () => {

@@ -300,3 +300,56 @@ impl Tried {
         first
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use proptest::sample::{Index, select};
+
+    /// All finders of all profiles.
+    fn finders() -> impl Iterator<Item = (&'static Engine, &'static Finder)> {
+        Profile::ALL.into_iter().map(Profile::engine).flat_map(|engine| {
+            [&engine.all, &engine.overflow, &engine.others].into_iter().map(move |finder| (engine, finder))
+        })
+    }
+
+    /// Parts of what rules look for, cut anywhere, in any letter case.
+    fn part() -> impl Strategy<Value = String> {
+        let examples = rules::all().iter().flat_map(|rule| rule.hits.iter().chain(&rule.misses)).cloned();
+        let needles = rules::all().iter().flat_map(|rule| &rule.patterns).filter_map(Pattern::needles);
+        let texts: Vec<String> = examples.chain(needles.flat_map(|needles| needles.any_of.clone())).collect();
+        (select(texts), any::<[Index; 2]>(), 0..4_u8).prop_map(|(text, [start, length], case)| {
+            let chars: Vec<char> = text.chars().collect();
+            // Mostly whole.
+            let (start, length) =
+                if case < 2 { (0, chars.len()) } else { (start.index(chars.len()), length.index(chars.len()) + 1) };
+            let part: String = chars[start..].iter().take(length).collect();
+            if case % 2 == 1 { part.to_uppercase() } else { part }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Law 16: the scan for needles hides no match.
+        #[test]
+        fn a_shortcut_never_hides_a_match(parts in proptest::collection::vec(part(), 1..4), joint in select(vec!["", " ", ": ", "\n"]),
+                                          counted in any::<u64>()) {
+            let text = parts.join(joint);
+            for (engine, finder) in finders() {
+                let counts = |rule: usize| counted == 0 || (counted >> (rule % 64)) & 1 == 1;
+                let mut wanted = First([First::NONE; 6]);
+                for entry in &finder.patterns {
+                    let best = &mut wanted.0[entry.kind as usize];
+                    if entry.rule < *best && counts(usize::from(entry.rule)) && entry.pattern.is_match(&text) {
+                        *best = entry.rule;
+                    }
+                }
+                let id = |rule: &u16| engine.rules.get(usize::from(*rule)).map(|rule| rule.id.as_str());
+                let ids = |first: &First| first.0.iter().map(id).collect::<Vec<_>>();
+                prop_assert_eq!(ids(&finder.first(&text, counts)), ids(&wanted), "{:?}", text);
+            }
+        }
+    }
+}
