@@ -8,7 +8,7 @@ use pi_retry_forced::{Decision, Verdict};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Every failure is one family and curable.
+/// Every failure is one family, and one that another attempt can cure.
 struct Curable;
 
 impl Judge for Curable {

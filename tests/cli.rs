@@ -192,7 +192,7 @@ fn a_package_edited_by_hand_is_refused_or_warned_of() {
     let retry = root.join("dist/utils/retry.js");
     let published = fs::read_to_string(&retry).expect("a file");
     replace(&retry, "const errorMessage = message.errorMessage;", "const errorMessage = message.errorMessage.trim();");
-    assert_refused(&patch(&root, &[]), &["dist/utils/retry.js", "classifier", "install the package anew"]);
+    assert_refused(&patch(&root, &[]), &["dist/utils/retry.js", "classifier", "reinstall the package"]);
     fs::write(&retry, published).expect("written");
     replace(&retry, "\"overloaded\",", "\"overloaded\", // mine");
     let output = patch(&root, &[]);

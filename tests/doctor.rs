@@ -267,7 +267,7 @@ fn what_patched_a_pi_is_told() {
     };
     apply(&target, &Options::default(), &mut stop, &mut || {}).unwrap_err();
     let (patch, todo, advice) = look(None);
-    assert_eq!((patch.state, todo), (State::Interrupted { patched: 2, of: 14 }, true));
+    assert_eq!((patch.state, todo), (State::Interrupted { patched: 2, of: 11 }, true));
     assert!(advice.contains("apply --pi") && advice.contains("revert --pi"), "{advice}");
 
     apply(&target, &Options::default(), &mut |_| Ok(()), &mut || {}).unwrap();

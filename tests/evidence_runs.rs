@@ -1,4 +1,4 @@
-//! The recorded runs of pi-ai, made anew.
+//! The recorded runs of pi-ai, made again.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -249,7 +249,7 @@ fn groups(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{DIM}Next: the turn after the failed one on its branch, same provider and model (other models and aborted turns left out).\n\
-         Later: a success of the same provider and model further down that branch. Ended: sessions that broke off there, curably.{DIM:#}"
+         Later: a success of the same provider and model further down that branch. Ended: sessions that broke off there, on a failure that another attempt can cure.{DIM:#}"
     )
 }
 
@@ -263,7 +263,11 @@ fn choices(counts: &[(&str, u64)]) -> String {
 }
 
 fn ended(report: &Report, show: Show, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\n{HEAD}Sessions that ended on a curable failure: {}{HEAD:#}", grouped(report.totals.ended))?;
+    writeln!(
+        out,
+        "\n{HEAD}Sessions that ended on a failure that another attempt can cure: {}{HEAD:#}",
+        grouped(report.totals.ended)
+    )?;
     let mut newest: Vec<_> = report.ended.iter().collect();
     newest.sort_by(|left, right| right.timestamp.cmp(&left.timestamp));
     for ended in newest.iter().take(SHOWN) {

@@ -1,4 +1,4 @@
-//! What an audit found: counters by family and provider, and the sessions that ended on a curable failure.
+//! What an audit found: counters by family and provider, and the sessions that ended on a failure that another attempt can cure.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ pub struct Group {
     pub next_other_model: u64,
     /// Failures after which, sooner or later, a turn with the same model succeeded.
     pub later_succeeded: u64,
-    /// Sessions that ended on a failure of this group that the reference calls curable.
+    /// Sessions that ended on a failure of this group that another attempt can cure, by the reference.
     pub ended: u64,
     /// Failures by HTTP status; `None`: none is known.
     pub statuses: BTreeMap<Option<u16>, u64>,
@@ -190,7 +190,7 @@ pub struct Totals {
     pub copied: u64,
     /// Failed turns whose text carried our prefix.
     pub rewritten: u64,
-    /// Sessions that ended on a curable failure.
+    /// Sessions that ended on a failure that another attempt can cure.
     pub ended: u64,
 }
 
@@ -244,7 +244,7 @@ pub struct Report {
     pub totals: Totals,
     /// By rule and provider.
     pub groups: BTreeMap<(String, String), Group>,
-    /// Sessions that ended on a curable failure, in order of files, at most [`LISTED`].
+    /// Sessions that ended on a failure that another attempt can cure, in order of files, at most [`LISTED`].
     pub ended: Vec<Ended>,
     /// What could not be read, and why.
     pub warnings: Vec<Warning>,

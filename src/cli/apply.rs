@@ -84,13 +84,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<ExitStat
             }
             writeln!(
                 out,
-                "Start running pis anew. `pi-retry-forced revert` takes it back; an update of pi does, too."
+                "Restart every pi that is running. `pi-retry-forced revert` takes it back; an update of pi does, too."
             )?;
         }
         Applied::Already(by) => already(by, &installed::inspect(&target, None)?, args, &target, context)?,
         Applied::Recorded => writeln!(
             context.out,
-            "{root} is patched already. Its record was missing or damaged; it was written anew from the originals in \
+            "{root} is patched already. Its record was missing or damaged; it was written again from the originals in \
              {}, so `pi-retry-forced revert` works again.",
             installed::FOLDER
         )?,
@@ -118,7 +118,7 @@ fn already(
         Originals::Lost { files } => warn(context, &no_way_back(files))?,
         Originals::Unrecorded => warn(
             context,
-            "its record is missing or damaged, but the originals are kept in .pi-retry-forced: `apply` writes the record anew, \
+            "its record is missing or damaged, but the originals are kept in .pi-retry-forced: `apply` writes the record again, \
              and `revert` works from them, too",
         )?,
         Originals::Kept | Originals::None => {}
@@ -139,7 +139,7 @@ fn dry_run(args: &Args, target: &Target, options: &Options<'_>, context: &mut Co
         State::Interrupted { patched, of } => {
             writeln!(
                 context.out,
-                "An earlier run ended after {patched} of {of} files. It would be taken back and done anew; `revert --dry-run` shows \
+                "An earlier run ended after {patched} of {of} files. It would be taken back and done again; `revert --dry-run` shows \
                  the way back."
             )?;
             return Ok(ExitStatus::Done);

@@ -136,7 +136,7 @@ pub(super) fn no_way_back(files: &[String]) -> String {
         [file, rest @ ..] => (format!("{file} and {} more", rest.len()), "are"),
         [] => (String::new(), "are"),
     };
-    format!("`revert` is not possible, as {which} {are} missing or changed: installing pi anew is the way back")
+    format!("`revert` is not possible, as {which} {are} missing or changed: reinstalling pi is the way back")
 }
 
 fn patched(inspection: &Inspection) -> String {

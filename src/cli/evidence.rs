@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// Another stream of random ids
     #[arg(long, value_name = "NUMBER", default_value_t = Options::default().seed)]
     seed: u64,
-    /// Run pi-ai anew, which npm installs, instead of using the recorded runs
+    /// Run pi-ai again, which npm installs, instead of using the recorded runs
     #[arg(long)]
     run: bool,
     /// Replace the report that is there

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<ExitStat
             for file in files {
                 writeln!(out, "  {file}")?;
             }
-            writeln!(out, "Start running pis anew.")?;
+            writeln!(out, "Restart every pi that is running.")?;
         }
         Reverted::Updated { from, to } => writeln!(
             out,

@@ -1,4 +1,4 @@
-//! Evidence that the defect is real, what the change does, and that nothing else moves: a report whose every number can be made anew.
+//! Evidence that the defect is real, what the change does, and that nothing else moves: a report whose every number can be made again.
 //!
 //! [`Report::new`] computes: the [chances](Automata) that a request id alone turns a verdict, exactly and by [drawing](sample())
 //! ids; the verdicts of pi-ai's own provider modules on every status, from [runs] before and after the change; the

@@ -2,7 +2,7 @@
 //! 127.0.0.1 that answers with every status there is.
 //!
 //! [`record`] makes the runs; [`recorded`] is what they gave when they were last made, so that a report can be written
-//! without a network. A test makes them anew and compares.
+//! without a network. A test makes them again and compares.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -62,7 +62,7 @@ pub enum Applied {
     },
     /// Nothing was to do.
     Already(By),
-    /// It was patched already. Its record was missing or damaged, and was written anew from the kept originals.
+    /// It was patched already. Its record was missing or damaged, and was written again from the kept originals.
     Recorded,
 }
 

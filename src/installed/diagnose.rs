@@ -219,7 +219,7 @@ fn advice(finding: &Finding, settings: Option<&Settings>) -> (bool, String) {
     }
     if finding.patch.as_ref().is_some_and(|patch| patch.originals == Originals::Unrecorded) {
         return to_do(format!(
-            "write the lost record anew with `pi-retry-forced apply{pi}`, or take the patch back with `pi-retry-forced \
+            "write the lost record again with `pi-retry-forced apply{pi}`, or take the patch back with `pi-retry-forced \
              revert{pi}`; both work from the originals in .pi-retry-forced"
         ));
     }

@@ -166,7 +166,7 @@ impl fmt::Display for Error {
             ),
             Kind::NoLibrary { agent } => write!(
                 f,
-                "{} loads pi-ai, but no node_modules from there upwards holds it; install pi anew",
+                "{} loads pi-ai, but no node_modules from there upwards holds it; reinstall pi",
                 agent.display()
             ),
             Kind::Shared { link, root } => write!(
@@ -178,19 +178,19 @@ impl fmt::Display for Error {
             ),
             Kind::Edited { root, files, release } => write!(
                 f,
-                "{}: not as published in {release}: {}. Add --edited to patch them as they are, or install pi anew",
+                "{}: not as published in {release}: {}. Add --edited to patch them as they are, or reinstall pi",
                 root.display(),
                 files.join(", ")
             ),
             Kind::PatchedOtherwise { root } => write!(
                 f,
                 "{} is patched, but there is no record of an `apply` here; take it back with the tool that did it, such as \
-                 `npx patch-package@8 --reverse`, or install pi anew",
+                 `npx patch-package@8 --reverse`, or reinstall pi",
                 root.display()
             ),
             Kind::ChangedSince { root, files, originals } => write!(
                 f,
-                "{}: changed after they were patched: {}. Nothing was written over; install pi anew, or put the originals \
+                "{}: changed after they were patched: {}. Nothing was written over; reinstall pi, or put the originals \
                  back by hand from {}",
                 root.display(),
                 files.join(", "),
@@ -204,7 +204,7 @@ impl fmt::Display for Error {
                     Some(originals) => write!(
                         f,
                         "originals are kept in {0}, but what is installed is not what this version makes of them. Nothing was \
-                         written; install pi anew, or put them back by hand: `cp -R {1}/. {2}`, then remove the folder {3}",
+                         written; reinstall pi, or put them back by hand: `cp -R {1}/. {2}`, then remove the folder {3}",
                         originals.display(),
                         quoted(originals),
                         quoted(root),
@@ -212,17 +212,15 @@ impl fmt::Display for Error {
                     )?,
                     None => write!(
                         f,
-                        "no original is kept, so nothing can be taken back. Remove the folder {} and install pi anew",
+                        "no original is kept, so nothing can be taken back. Remove the folder {} and reinstall pi",
                         root.display()
                     )?,
                 }
                 write!(f, " ({}: {reason})", path.display())
             }
-            Kind::BadOriginal { path, release } => write!(
-                f,
-                "{} is missing or not the original; nothing was written. Install {release} anew",
-                path.display()
-            ),
+            Kind::BadOriginal { path, release } => {
+                write!(f, "{} is missing or not the original; nothing was written. Reinstall {release}", path.display())
+            }
             Kind::NotWritable { path, source } => write!(f, "no permission to write {}: {source}", path.display()),
             Kind::Full { path } => write!(f, "no space left to write {}; free some and run it again", path.display()),
             Kind::Io { path, source } => write!(f, "{}: {source}", path.display()),

@@ -81,7 +81,7 @@ pub enum Originals {
     Kept,
     /// All are there; the record of them is missing or damaged, but can be worked out from them.
     Unrecorded,
-    /// Some are missing or were changed, so there is no way back but to install anew.
+    /// Some are missing or were changed, so there is no way back but to reinstall.
     Lost {
         /// They, relative to the package.
         files: Vec<String>,

@@ -94,7 +94,7 @@ impl fmt::Display for Error {
             Kind::Io { path, source } => write!(f, "{}: {source}", path.display()),
             Kind::Package(error) => error.fmt(f),
             Kind::Incomplete { path, folder } => {
-                write!(f, "{} has no folder {folder}; install the package anew", path.display())
+                write!(f, "{} has no folder {folder}; reinstall the package", path.display())
             }
             Kind::NotBundled { version } => write!(
                 f,
@@ -103,7 +103,7 @@ impl fmt::Display for Error {
             Kind::Place { edit, file, found } => write!(
                 f,
                 "{file}: the edit \"{edit}\" {found}; nothing was written. The file was edited by hand, or this release is \
-                 laid out in a way that this version does not know: install the package anew, or update pi-retry-forced; \
+                 laid out in a way that this version does not know: reinstall the package, or update pi-retry-forced; \
                  the extension works without a patch"
             ),
             Kind::AlreadyPatched { file, by } => {

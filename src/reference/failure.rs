@@ -181,13 +181,14 @@ const FRAME_END: &str = r#"(?:[\t\n\r :;<>{}()\[\]"'/|]|, |：|，|$)"#;
 /// `Unknown: 400: …`. Group 1 is the status.
 pub static PI_FRAME: LazyLock<Pattern> = LazyLock::new(|| {
     Pattern::new(r"^(?:|[a-z0-9_ .-]+ api error \(|unknown: )([45][0-9]{2})(?:[\t\n\r :)]|$)")
-        .expect("the frame is in the subset, a test says")
+        .expect("the frame is in the subset, a test checks it")
 });
 
 /// pi's own frames and the usual wrappers as one pattern; group 1 is the status.
 pub static FRAME: LazyLock<Pattern> = LazyLock::new(|| {
     let leads = FRAME_LEADS.join("|");
-    Pattern::new(&format!("^(?:{leads})([45][0-9]{{2}}){FRAME_END}")).expect("the frame is in the subset, a test says")
+    Pattern::new(&format!("^(?:{leads})([45][0-9]{{2}}){FRAME_END}"))
+        .expect("the frame is in the subset, a test checks it")
 });
 
 fn text_frame(text: &str, frame: &Pattern) -> Option<u16> {
@@ -223,7 +224,7 @@ const REQUEST_ID_FORMS: &[&str] = &[
 
 /// All forms of request ids as one pattern.
 pub static REQUEST_ID: LazyLock<Pattern> = LazyLock::new(|| {
-    Pattern::new(&REQUEST_ID_FORMS.join("|")).expect("the forms of request ids are in the subset, a test says")
+    Pattern::new(&REQUEST_ID_FORMS.join("|")).expect("the forms of request ids are in the subset, a test checks it")
 });
 
 /// Replaces each request id by a line break, so that no pattern can read it or reach across it.

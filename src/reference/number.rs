@@ -67,7 +67,7 @@ pub static LONE_STATUS: LazyLock<Pattern> = LazyLock::new(|| pattern(ALONE));
 pub static MEASURED: LazyLock<Pattern> = LazyLock::new(|| pattern(&measured()));
 
 fn pattern(written: &str) -> Pattern {
-    Pattern::new(&written.replace('@', STATUS)).expect("in the subset, a test says")
+    Pattern::new(&written.replace('@', STATUS)).expect("in the subset, a test checks it")
 }
 
 /// Whether a number in the text is named as a status over which another attempt can help.

@@ -139,7 +139,7 @@ impl fmt::Display for Error {
                 from.display(),
             ),
             Kind::Unreadable { path, reason } => {
-                write!(f, "cannot read {}: {reason}; the package is incomplete, install it anew", path.display(),)
+                write!(f, "cannot read {}: {reason}; the package is incomplete, reinstall it", path.display(),)
             }
             Kind::NoPatterns { list, reason } => {
                 write!(f, "the pattern list {list} cannot be read out of the source: {reason}")

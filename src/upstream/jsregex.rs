@@ -2,7 +2,7 @@
 //!
 //! The two languages differ where it is hard to see: with the flag `i`, Rust folds U+017F to `s` and U+212A to `k`, `.`
 //! and `\S` exclude other characters, JavaScript counts UTF-16 units, and the crate has no look-around. So a pattern is
-//! parsed here and written anew as a regex over bytes: each element matches one UTF-16 unit. Characters outside the
+//! parsed here and written again as a regex over bytes: each element matches one UTF-16 unit. Characters outside the
 //! basic plane, two units to JavaScript, are searched as the two surrogates that they are ([`units`]). Look-around of
 //! one unit at the edge of a pattern becomes that unit or the end of the text: for the question *is there a match*,
 //! the only one asked here, that is the same. What cannot be written so is an error.

@@ -179,7 +179,7 @@ mod tests {
         assert!(open("77.0.0").release().is_none() && open("77.0.0").require_supported().is_ok());
         assert!(open("0.80.2").require_supported().unwrap_err().is_too_old());
         let missing = open("1.6.0").read("dist/utils/retry.js").unwrap_err().to_string();
-        assert!(missing.contains("retry.js") && missing.contains("install it anew"), "{missing}");
+        assert!(missing.contains("retry.js") && missing.contains("reinstall it"), "{missing}");
     }
 
     #[test]

@@ -64,7 +64,7 @@ fn before_after_reverted(release: &str, decider: &str) {
 
     let options = Options { verify: true, ..Options::default() };
     let applied = apply(&target, &options, &mut |_| Ok(()), &mut || {}).expect("applied");
-    assert!(matches!(&applied, Applied::Now { files, .. } if files.len() >= 11), "{applied:?}");
+    assert!(matches!(&applied, Applied::Now { files, .. } if files.len() >= 9), "{applied:?}");
     let said = run(&install, &relay);
     assert_eq!((relay.count(), said.contains("curable")), (3, true), "patched {release}: {said}");
 
