@@ -232,8 +232,84 @@ fn the_search_path_is_followed_in_its_order() {
     assert_eq!((binary.kind, binary.release.as_deref(), binary.bundled), ("binary", Some("1.5.0"), true));
     assert!(binary.todo && binary.advice.contains("cannot be patched"), "{}", binary.advice);
     let other = at(&diagnosis, &machine.at("four/pi"));
-    assert_eq!((other.kind, other.todo), ("other", false));
+    // What is not understood is no all-clear: it may start a pi.
+    assert_eq!((other.kind, other.todo), ("other", true));
+    assert!(other.advice.contains("--pi FOLDER"), "{}", other.advice);
     assert_eq!(diagnosis.findings.len(), 3);
+}
+
+#[test]
+fn the_shims_of_version_managers_lead_to_the_pi_that_they_start() {
+    let plugin = |versions: &[&str]| -> String {
+        let plugins: String = versions.iter().map(|version| format!("# asdf-plugin: nodejs {version}\n")).collect();
+        format!("#!/usr/bin/env bash\n{plugins}exec /opt/asdf/bin/asdf exec \"pi\" \"$@\"\n")
+    };
+    let nodenv = "#!/usr/bin/env bash\nset -e\nprogram=\"${0##*/}\"\nexport NODENV_ROOT=\"$HOME/.nodenv\"\nexec \"/opt/nodenv/libexec/nodenv\" exec \"$program\" \"$@\"\n";
+    let node = |folder: &str| format!("home/{folder}/lib/node_modules");
+    for (modules, script) in [
+        (node(".asdf/installs/nodejs/22.19.0"), plugin(&["22.19.0"])),
+        (node(".nodenv/versions/22.19.0"), nodenv.to_owned()),
+        (node(".local/share/mise/installs/node/22.19.0"), String::new()),
+        (node(".local/share/mise/installs/npm-earendil-works-pi-coding-agent/1.6.0"), String::new()),
+    ] {
+        let machine = Machine::new();
+        let pi = machine.agent(&modules, "1.6.0");
+        if script.is_empty() {
+            machine.script("mise-bin/mise", "\u{7f}ELF");
+            symlink(machine.at("mise-bin/mise"), machine.at("path/pi")).unwrap();
+        } else {
+            machine.script("path/pi", &script);
+        }
+        let diagnosis = machine.diagnose();
+        let places = &at(&diagnosis, &pi).places;
+        assert_eq!(places[0], format!("pi on the PATH: {}", machine.at("path/pi").display()), "{modules}");
+        assert!(diagnosis.findings.iter().all(|finding| finding.kind != "other"), "{modules}");
+    }
+    // Which of several is started depends on the folder: that is said, and not guessed.
+    let machine = Machine::new();
+    machine.agent(&node(".asdf/installs/nodejs/22.19.0"), "1.6.0");
+    machine.agent(&node(".asdf/installs/nodejs/24.1.0"), "1.5.2");
+    machine.script("path/pi", &plugin(&["22.19.0", "24.1.0"]));
+    let diagnosis = machine.diagnose();
+    let shim = at(&diagnosis, &machine.at("path/pi"));
+    let problem = shim.problem.as_deref().unwrap();
+    assert!(shim.todo && problem.contains("asdf starts one of several") && problem.contains("24.1.0"), "{problem}");
+    // And where none has pi.
+    let machine = Machine::new();
+    machine.script("path/pi", nodenv);
+    let diagnosis = machine.diagnose();
+    let shim = at(&diagnosis, &machine.at("path/pi"));
+    assert!(shim.todo && shim.problem.as_deref().unwrap().contains("none of the versions"), "{:?}", shim.problem);
+}
+
+#[test]
+fn other_places_of_global_packages_are_known() {
+    let mut machine = Machine::new();
+    let npx = machine.agent("home/.npm/_npx/0123456789abcdef/node_modules", "1.6.0");
+    let n = machine.agent("n/lib/node_modules", "1.5.2");
+    let prefix = machine.agent("elsewhere/lib/node_modules", "1.3.0");
+    machine.write("company.npmrc", &format!("prefix={}\n", machine.at("elsewhere").display()));
+    for (name, value) in [("N_PREFIX", "n"), ("NPM_CONFIG_USERCONFIG", "company.npmrc")] {
+        machine.variables.insert(name.to_owned(), machine.at(value).display().to_string());
+    }
+    let diagnosis = machine.diagnose();
+    for pi in [npx, n, prefix] {
+        assert_eq!(at(&diagnosis, &pi).kind, "command");
+    }
+}
+
+#[test]
+fn scripts_that_name_each_other_end_at_once() {
+    let machine = Machine::new();
+    let names: Vec<String> =
+        (0..12).map(|number| machine.at(&format!("path/w{number}")).display().to_string()).collect();
+    let all = format!("#!/bin/sh\n{}\n", names.join(" || "));
+    for number in 0..12 {
+        machine.script(&format!("path/w{number}"), &all);
+    }
+    machine.script("path/pi", &all);
+    let diagnosis = machine.diagnose();
+    assert!(at(&diagnosis, &machine.at("path/pi")).todo);
 }
 
 #[test]
@@ -472,7 +548,7 @@ fn what_is_called_pi_and_is_none_is_not_denied_below() {
     let machine = Machine::new();
     machine.script("path/pi", "#!/bin/sh\necho 3.14\n");
     let (status, said) = machine.run(&[]);
-    assert_eq!(status, Some(0));
+    assert_eq!(status, Some(1));
     assert!(said.contains("pi on the PATH: /path/pi") && !said.contains("not on the PATH"), "{said}");
     assert!(said.contains("`pi-retry-forced apply --pi FOLDER`") && !said.contains("with --pi"), "{said}");
 }

@@ -198,9 +198,11 @@ fn advice(finding: &Finding, settings: Option<&Settings>) -> (bool, String) {
         return to_do(problem.clone());
     }
     if finding.kind == "other" {
-        return fine(
-            "nothing: this is not pi, or not one that can be recognised; if it starts one, `pi-retry-forced apply --pi FOLDER` takes \
-             that one's folder",
+        // A pi that nobody looked at is no reason to say that all is well.
+        return to_do(
+            "find out what it starts: if that is pi, name its folder to `pi-retry-forced apply --pi FOLDER`, or install the extension, \
+             which needs no path; if it is another program, nothing is to be done"
+                .to_owned(),
         );
     }
     if finding.retry == Some(false) {

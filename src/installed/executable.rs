@@ -1,6 +1,7 @@
 //! From an executable, or a folder, to the pi that it is: through links, and through the scripts that package managers and
 //! people put in between.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -8,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use super::error::{Kind, Result};
+use super::managers::Manager;
 use super::pi::{Pi, real};
 use super::surroundings::Surroundings;
 use super::wrapper;
@@ -69,10 +71,10 @@ pub fn locate(path: Option<&Path>, surroundings: &Surroundings) -> Result<Pi> {
 
 /// What an executable is.
 pub(super) fn follow(path: &Path, surroundings: &Surroundings) -> Program {
-    hop(path, surroundings, HOPS)
+    hop(path, surroundings, HOPS, &mut BTreeSet::from([path.to_owned()]))
 }
 
-fn hop(path: &Path, surroundings: &Surroundings, hops: usize) -> Program {
+fn hop(path: &Path, surroundings: &Surroundings, hops: usize, seen: &mut BTreeSet<PathBuf>) -> Program {
     let other = |reason: &str| Program::Other { path: path.to_owned(), reason: reason.to_owned() };
     if hops == 0 {
         return other("its links or wrappers lead in a ring");
@@ -84,11 +86,11 @@ fn hop(path: &Path, surroundings: &Surroundings, hops: usize) -> Program {
     }
     if kind.is_symlink() {
         let Ok(target) = fs::read_link(path) else { return other("the link cannot be read") };
-        if target.file_name().is_some_and(|name| name == "volta-shim") {
-            return volta(path, surroundings);
+        if let Some(manager) = Manager::of_link(&target) {
+            return manager.start(path, None, surroundings);
         }
         let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok()).unwrap_or_default();
-        return hop(&plain(&folder.join(target)), surroundings, hops - 1);
+        return hop(&plain(&folder.join(target)), surroundings, hops - 1, seen);
     }
     if let Ok(real) = real(path)
         && let Some(folder) = package_of(&real)
@@ -107,8 +109,13 @@ fn hop(path: &Path, surroundings: &Surroundings, hops: usize) -> Program {
         return binary(path).unwrap_or_else(|| other("it is a program of another kind"));
     }
     let Ok(script) = String::from_utf8(start) else { return other("it is neither a script nor a program") };
+    if let Some(manager) = Manager::of_script(&script) {
+        return manager.start(path, Some(&script), surroundings);
+    }
     let next = wrapper::candidates(&script, path, surroundings);
-    let mut programs = next.iter().map(|next| hop(next, surroundings, hops - 1));
+    // Scripts that name each other lead nowhere new.
+    let new = next.into_iter().filter(|next| seen.insert(next.clone())).collect::<Vec<_>>();
+    let mut programs = new.iter().map(|next| hop(next, surroundings, hops - 1, seen));
     programs
         .find(|program| !matches!(program, Program::Other { .. }))
         .unwrap_or_else(|| other("it is a script, and no file of pi that it starts can be made out"))
@@ -184,18 +191,6 @@ fn holds(path: &Path, bytes: &[u8]) -> bool {
         }
         kept = end.min(bytes.len() - 1);
         buffer.copy_within(end - kept..end, 0);
-    }
-}
-
-/// Volta's link leads to Volta itself, which starts the package that it keeps under the package's name.
-fn volta(path: &Path, surroundings: &Surroundings) -> Program {
-    let home =
-        surroundings.folder_variable("VOLTA_HOME").or_else(|| surroundings.at_home(".volta")).unwrap_or_default();
-    let package = home.join("tools/image/packages").join(Name::PiCodingAgent.as_str());
-    let folder = package.join("lib/node_modules").join(Name::PiCodingAgent.as_str());
-    match Pi::open(&folder) {
-        Ok(pi) => Program::Pi(pi),
-        Err(error) => Program::Other { path: path.to_owned(), reason: format!("Volta starts it, but {error}") },
     }
 }
 

@@ -36,6 +36,18 @@ pub(super) fn global(surroundings: &Surroundings) -> Vec<(&'static str, PathBuf)
             version_folder(surroundings, "MISE_DATA_DIR", ".local/share/mise", "installs/node"),
             "lib/node_modules",
         ),
+        ("nodenv", version_folder(surroundings, "NODENV_ROOT", ".nodenv", "versions"), "lib/node_modules"),
+        (
+            "mise",
+            version_folder(
+                surroundings,
+                "MISE_DATA_DIR",
+                ".local/share/mise",
+                "installs/npm-earendil-works-pi-coding-agent",
+            ),
+            "lib/node_modules",
+        ),
+        ("npx", surroundings.at_home(".npm/_npx"), "node_modules"),
         (
             "Volta",
             version_folder(surroundings, "VOLTA_HOME", ".volta", "tools/image/packages/@earendil-works"),
@@ -70,7 +82,11 @@ fn npm_prefixes(surroundings: &Surroundings) -> Vec<PathBuf> {
     for name in ["npm_config_prefix", "NPM_CONFIG_PREFIX"] {
         prefixes.extend(surroundings.folder_variable(name));
     }
-    prefixes.extend(surroundings.at_home(".npmrc").and_then(|file| npmrc_prefix(&file, surroundings)));
+    // `n` keeps its node, and so npm's packages, there.
+    prefixes.extend(surroundings.folder_variable("N_PREFIX"));
+    let named = ["npm_config_userconfig", "NPM_CONFIG_USERCONFIG"].map(|name| surroundings.folder_variable(name));
+    let user = named.into_iter().flatten().next().or_else(|| surroundings.at_home(".npmrc"));
+    prefixes.extend(user.and_then(|file| npmrc_prefix(&file, surroundings)));
     for node in surroundings.executables("node") {
         let node = fs::canonicalize(&node).unwrap_or(node);
         let folder = node.parent().map(Path::to_owned);
@@ -113,7 +129,7 @@ fn pnpm_homes(surroundings: &Surroundings) -> Vec<PathBuf> {
     homes
 }
 
-fn version_folder(surroundings: &Surroundings, variable: &str, home: &str, below: &str) -> Option<PathBuf> {
+pub(super) fn version_folder(surroundings: &Surroundings, variable: &str, home: &str, below: &str) -> Option<PathBuf> {
     let folder = surroundings.folder_variable(variable).or_else(|| surroundings.at_home(home))?;
     Some(folder.join(below))
 }

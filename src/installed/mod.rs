@@ -12,6 +12,7 @@ mod executable;
 mod find;
 mod folders;
 mod globs;
+mod managers;
 mod pi;
 mod project;
 mod record;
