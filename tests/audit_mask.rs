@@ -122,6 +122,8 @@ fn what_tells_the_cause_stays() {
         "claude-sonnet-4@20250514 and pi-ai@1.6.0 and gemini@default",
         "config.local.json and this.internal_error and api.example.com and db.corp.example.com",
         "limit 30 +1 200, 1 000 000 tokens",
+        "502 {\"error\":{\"message\":\"Upstream returned 401: invalid x-api-key (no such account)\"}}",
+        "POST /v1/messages/count_tokens and GET /v1/tokens/count, /keys/current, api.openai.com, bedrock-runtime.us-east-1.amazonaws.com",
     ] {
         assert_eq!(mask(text), text);
     }
@@ -393,5 +395,105 @@ fn long_texts_are_masked() {
     ] {
         let text = piece.repeat((1 << 20) / piece.len());
         assert!(mask(&text).len() <= 2 * text.len(), "{piece}");
+    }
+}
+
+/// A secret of each kind with the frames that tell it, `@` for its place. Ordinary letters, so that only the frame gives it away.
+fn told_by_frames() -> Vec<(&'static str, Vec<&'static str>)> {
+    vec![
+        (
+            "hunter2secret",
+            vec![
+                "login --password @ --model x",
+                "run --api-key @",
+                "relay --token=@ --port 1",
+                "curl -u admin:@ https://relay.test/v1",
+                "curl --user 'admin:@' https://relay.test/v1",
+                "<password>@</password>",
+                "<apiKey type=\"x\">@</apiKey>",
+                "<ns:Secret>@</ns:Secret>",
+                "sessionid=@; path=/",
+                "JSESSIONID=@",
+                "PHPSESSID: @",
+                "令牌: @",
+                "密码：@",
+                "密钥=@",
+                "口令「@」",
+                "Passwort: @",
+                "Kennwort ist @",
+                "contraseña: @",
+                "пароль: @",
+                "mot de passe : @",
+                "senha: @",
+                "パスワード: @",
+                "비밀번호: @",
+                "wachtwoord: @",
+                "şifre: @",
+                "https://user%40corp:@@relay.test/v1",
+                "redirect=https%3A%2F%2Fbob%3A@%40relay.test%2Fv1",
+                "GET https://relay.test/key/@/v1/messages",
+                "POST https://relay.test/v1/token/@/chat",
+                "https://api.telegram.test/bot123456:@/sendMessage",
+                "https://hooks.slack.com/services/T000/B000/@",
+            ],
+        ),
+        (
+            "contoso-gpt",
+            vec![
+                "https://@.openai.azure.com/openai/deployments/x",
+                "getaddrinfo ENOTFOUND @.services.ai.azure.com",
+                "https://@.cloud.databricks.com/serving-endpoints",
+                "https://@.ngrok-free.app/v1",
+                "proxied by @.trycloudflare.com",
+            ],
+        ),
+        (
+            "Jane Doe",
+            vec![
+                "ENOENT: /Users/@/secret project/plan.md is gone",
+                "open /home/@/x.txt failed",
+                r"open C:\Users\@\My Files\x.txt failed",
+                "read ~/@/notes.md",
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn a_secret_that_only_its_frame_tells_is_hidden() {
+    for (secret, frames) in told_by_frames() {
+        for frame in frames {
+            let text = frame.replacen(
+                if frame.contains("@@") { "@@" } else { "@" },
+                &if frame.contains("@@") { format!("{secret}@") } else { secret.to_owned() },
+                1,
+            );
+            let masked = mask(&text);
+            for part in secret.split(' ') {
+                assert!(!masked.contains(part), "{part} is left of {text}\n{masked}");
+            }
+        }
+    }
+    // A key that the screen broke in two.
+    for broken in ["sk-proj-Ab12Cd34Ef56\n  Gh78Ij90Kl12 is wrong", "api_key: Ab12Cd34Ef56\n    Gh78Ij90Kl12"] {
+        let masked = mask(broken);
+        assert!(!masked.contains("Gh78") && !masked.contains("Ab12"), "{masked}");
+    }
+    // The rest of a path goes with the folder.
+    assert!(!mask("ENOENT: /Users/Jane Doe/secret project/plan.md is gone").contains("project"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Any secret of letters and digits in any frame, with any text before and after it.
+    #[test]
+    fn no_frame_lets_a_secret_through(secret in "[a-z]{3}[0-9]{2}[a-zA-Z0-9]{4,12}", pick in any::<prop::sample::Index>(),
+                                      before in "[A-Za-z .,]{0,12}", after in "[A-Za-z .,]{0,12}") {
+        let (_, frames) = &told_by_frames()[0];
+        let frame = frames[pick.index(frames.len())];
+        let value = if frame.contains("@@") { format!("{secret}@") } else { secret.clone() };
+        let text = format!("{before} {} {after}", frame.replacen(if frame.contains("@@") { "@@" } else { "@" }, &value, 1));
+        prop_assert!(!mask(&text).contains(&secret), "{}\n{}", text, mask(&text));
     }
 }

@@ -42,6 +42,11 @@ fn digits(found: Found<'_>) -> bool {
     has_digit(found.value)
 }
 
+/// A segment of a path that is no word: `/v1/tokens/count` stays.
+fn is_segment(found: Found<'_>) -> bool {
+    is_no_word(found.value)
+}
+
 /// Credentials of the scheme, not its name in prose: a user and a password, joined by a colon and packed as base64.
 fn is_basic(found: Found<'_>) -> bool {
     let packed = found.value.trim_end_matches('=');
@@ -119,6 +124,39 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         // Addresses: user and password, then the values of the query and the fragment.
         (r"(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/@\x22']+@", "[user]@", always),
         (r"([?&#][A-Za-z0-9_.~%\[\]-]+=)[^&\s\x22'#<>\\)]+", "[value]", always),
+        // The whole address inside of a parameter, and what stands in a path.
+        (r"(?i)(%3a%2f%2f)[^\s%/]+(?:%3a|:)[^\s/]*?(?:%40|@)", "[user]%40", always),
+        (r"(?i)(/(?:api-?keys?|keys?|tokens?|secrets?|webhooks?)/)(?P<v>[^\s/?#\x22'`<>()]{6,})", "[key]", is_segment),
+        (r"(/bot)[0-9]{4,}:[^\s/\x22'`]+", "[key]", always),
+        (r"(?i)(\bhooks\.[a-z0-9.-]+/[a-z]+/)[^\s\x22'`<>)]+", "[key]", always),
+        // Arguments of a command, and elements.
+        (
+            r"(?i)((?:^|[\s\x22'`(])--?(?:pass(?:word|wd|phrase)?|pw|token|api-?key|secret(?:-key)?|auth(?:-token)?|access-token|bearer|credentials?)(?:\s+|=)[\x22']?)[^\s\x22'\[][^\s\x22']*",
+            "[secret]",
+            always,
+        ),
+        (r"(\bcurl\b[^\r\n]{0,200}?\s(?:-u|--user)[ =]?[\x22']?)[^\s\x22'\[][^\s\x22']*", "[user]", always),
+        (
+            r"(?i)(<(?:[a-z][a-z0-9]{0,20}:)?(?:pass(?:word|wd|phrase)?|secret(?:-?key)?|(?:access|auth|refresh)?-?_?token|api-?_?key|credentials?|private-?_?key)(?:\s[^<>]{0,200})?>)[^<\r\n]+",
+            "[secret]",
+            always,
+        ),
+        (
+            r"(?i)(\b(?:(?:j|asp\.net_)?session-?_?id|phpsessid|connect\.sid|csrf-?_?token)(?:\\*[\x22'`])?\s*[:=]\s*(?:\\*[\x22'`])?)[^\s\x22'`,;&)<>\[][^\s\x22'`,;&)<>]*",
+            "[id]",
+            always,
+        ),
+        // Hosts that carry the name of who rents them.
+        (
+            concat!(
+                r"(?i)()\b[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*\.(?:(?:openai|services\.ai|cognitiveservices)\.azure\.com|azure-api\.net|azurewebsites\.net|",
+                r"azuredatabricks\.net|cloud\.databricks\.com|snowflakecomputing\.com|my\.salesforce\.com|atlassian\.net|sharepoint\.com|okta\.com|",
+                r"workers\.dev|vercel\.app|herokuapp\.com|ngrok(?:-free)?\.(?:app|dev|io)|trycloudflare\.com|run\.app|ts\.net|fly\.dev|onrender\.com|",
+                r"up\.railway\.app|hf\.space|endpoints\.huggingface\.cloud)"
+            ),
+            "[host]",
+            always,
+        ),
         // Keys and tokens that begin with the name of who gave them.
         (r"()\b(?:sk|pk|rk|ak)[-_][\w*.…-]{4,}", "[key]", always),
         (
@@ -132,13 +170,15 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
             always,
         ),
         (r"()\b(?P<v>(?i:key|token|secret|apikey|api-key)[-_][A-Za-z0-9_-]{8,})", "[key]", digits),
+        // The second line of one that a screen broke.
+        (r"(\[(?:key|token|secret)\]\r?\n[ \t]*)(?P<v>[A-Za-z0-9_+/=-]{6,})", "[key]", digits),
         // People and places.
         (r"()(?P<v>[A-Za-z0-9._%+\x{80}-\x{10FFFF}-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)", "[email]", is_email),
         (r"(?i)()\b(?P<v>[a-z0-9_](?:[a-z0-9_-]*\.)+(?:corp|internal|local|lan|intranet))", "[host]", is_host),
         (r"(?i)()\barn:aws[a-z-]*:[^\s\x22']*", "[arn]", always),
         (r"()(?i:file)://[^\s\x22'`<>]+", "[path]", always),
         (
-            r"()\b[A-Za-z]:(?:\\{1,4}|/)(?i:users|documents and settings)(?:\\{1,4}|/)[^\\/\x22'`:<>|\r\n]{1,64}(?:(?:\\{1,4}|/)[^\s\x22'`:,;<>|)]*)",
+            r"()\b[A-Za-z]:(?:\\{1,4}|/)(?i:users|documents and settings)(?:\\{1,4}|/)(?:[^\\/\x22'`:<>|\r\n]{1,64}(?:\\{1,4}|/))+[^\s\x22'`:,;<>|)]*",
             "[path]",
             always,
         ),
@@ -151,6 +191,12 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
             always,
         ),
         (r"(?i)()%2f(?:home|users)%2f[^\s\x22'`&]+", "[path]", always),
+        // A folder's name may hold spaces where a separator follows.
+        (
+            r"()(?:/(?:home|Users)|~)/(?:[^/\s\x22'`:,;<>|)\]}]+(?: [^/\s\x22'`:,;<>|)\]}]+){0,4}/)+[^\s\x22'`:,;<>|)\]}]*",
+            "[path]",
+            always,
+        ),
         (r"()/(?:home|Users)/[^/\s\x22'`:,;<>|)\]}]+(?:/[^\s\x22'`:,;<>|)\]}]*)?", "[path]", always),
         (
             r"(^|[^A-Za-z0-9_./:~-])/(?:root|tmp|var|private|opt|mnt|media|srv|Volumes|etc|usr|workspaces?|app|data|nix|run|proc)(?:/[^\s\x22'`:,;<>|)\]}]*)",

@@ -35,6 +35,11 @@ impl Show {
         }
     }
 
+    /// The name of a provider or a model, which somebody chose.
+    fn name(self, name: &str) -> String {
+        plain(&if self.unmasked { name.to_owned() } else { mask(name) })
+    }
+
     fn path(self, path: &Path) -> String {
         match path.file_name() {
             Some(name) if !self.unmasked => mask_name(&name.to_string_lossy()),
@@ -73,7 +78,7 @@ pub fn json(report: &Report, show: Show, out: &mut dyn Write) -> io::Result<()> 
             .collect();
         json!({
             "family": family,
-            "provider": provider,
+            "provider": show.name(provider),
             "failed": group.failed,
             "statuses": statuses,
             "pi": by_release(&|at| {
@@ -98,8 +103,8 @@ pub fn json(report: &Report, show: Show, out: &mut dyn Write) -> io::Result<()> 
         let mut value = example(&ended.failure);
         if let Value::Object(fields) = &mut value {
             fields.insert("family".into(), json!(ended.rule));
-            fields.insert("provider".into(), json!(ended.provider));
-            fields.insert("model".into(), json!(ended.model));
+            fields.insert("provider".into(), json!(show.name(&ended.provider)));
+            fields.insert("model".into(), json!(show.name(&ended.model)));
             fields.insert("timestamp".into(), json!(ended.timestamp));
             fields.insert("decision".into(), json!(ended.decision.as_str()));
             fields.insert("pi".into(), by_release(&|at| json!(ended.pi.get(at).map(|says| says.as_str()))));
@@ -164,7 +169,7 @@ pub fn table(report: &Report, show: Show, out: &mut dyn Write) -> io::Result<()>
     if totals.failed > 0 {
         verdict_lines(report, out)?;
         writeln!(out)?;
-        groups(report, out)?;
+        groups(report, show, out)?;
     }
     if !report.ended.is_empty() {
         ended(report, show, out)?;
@@ -181,7 +186,7 @@ pub fn table(report: &Report, show: Show, out: &mut dyn Write) -> io::Result<()>
                 out,
                 "  {} {DIM}({}){DIM:#}: {}",
                 plain(family),
-                plain(provider),
+                show.name(provider),
                 plain(&show.text(example, TEXT_SHOWN))
             )?;
         }
@@ -205,14 +210,14 @@ fn verdict_lines(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn groups(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn groups(report: &Report, show: Show, out: &mut dyn Write) -> io::Result<()> {
     let mut rows: Vec<Vec<String>> = vec![["FAMILY", "PROVIDER", "FAILED"].map(str::to_owned).to_vec()];
     rows[0].extend(report.against.iter().map(|release| format!("PI {release}")));
     rows[0].extend(["REFERENCE", "NEXT OK", "AFTER (min / median / max)", "LATER OK", "ENDED"].map(str::to_owned));
     let mut sorted: Vec<_> = report.groups.iter().collect();
     sorted.sort_by_key(|(key, group)| (std::cmp::Reverse(group.failed), *key));
     for ((family, provider), group) in sorted {
-        let mut row = vec![plain(family), plain(provider), grouped(group.failed)];
+        let mut row = vec![plain(family), show.name(provider), grouped(group.failed)];
         row.extend(group.pi.iter().map(|count| {
             let stops = group.failed - count.retries - count.compacts;
             choices(&[("retry", count.retries), ("compact", count.compacts), ("stop", stops)])
@@ -279,8 +284,8 @@ fn ended(report: &Report, show: Show, out: &mut dyn Write) -> io::Result<()> {
             ended.failure.line,
             plain(&ended.timestamp),
             plain(&ended.rule),
-            plain(&ended.provider),
-            plain(&ended.model),
+            show.name(&ended.provider),
+            show.name(&ended.model),
             ended.decision.as_str(),
         )?;
     }

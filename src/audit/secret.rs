@@ -24,7 +24,11 @@ enum Style {
 }
 
 /// Names of credentials that are in use as they stand, also at the end of a longer name (`OPENAI_API_KEY`, `dbPassword`).
-const PHRASE: &str = r"pass[-_ ]?(?:words?|wd|phrases?|code)|pwd|secrets?";
+const PHRASE: &str = concat!(
+    r"pass[-_ ]?(?:words?|wd|phrases?|code)|pwd|secrets?|",
+    // In the languages in which relays and their users write.
+    r"令牌|密码|密碼|密钥|密鑰|口令|パスワード|비밀번호|암호|(?:passwort|kennwort|contraseña|пароль|mot de passe|senha|wachtwoord|şifre|mật khẩu)(?: ist| es| est| é)?"
+);
 const WORD: &str = concat!(
     r"(?:api|access|auth|account|secret|private|subscription|encryption|signing|license|admin|master|service|goog)[-_]?key(?:[-_]?id)?|",
     r"secret[-_]?access[-_]?key|(?:access|refresh|auth|id|session|security|bearer|bot|api|csrf|xsrf)[-_]?token|session[-_]?key|",
@@ -42,7 +46,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
         concat!(
             r#"(?i)(?P<tuple>\(\s*b?(?:["'][a-z0-9_-]{{0,24}}?)??)?(?:(?P<scheme>authorization)|(?P<whole>(?:set-)?cookie2?)|(?P<phrase>{})|(?P<word>{})|"#,
             r#"(?:^|[^a-z0-9])(?:(?P<short>pass)|(?P<telling>{})))(?P<close>\\*["'`]?\]?)"#,
-            r#"(?:\s+(?:is|was|provided|given|header|value))?(?:(?P<link>\s*(?::=|=>|[:=：])\s*)|(?P<comma>\s*,\s*b?))"#
+            r#"(?:\s+(?:is|was|provided|given|header|value))?(?:(?P<link>\s*(?::=|=>|[:=：「])\s*)|(?P<comma>\s*,\s*b?))"#
         ),
         PHRASE, WORD, TELLING
     );
