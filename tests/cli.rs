@@ -299,3 +299,29 @@ fn the_readmes_example_is_what_the_command_says() {
     let (said, _) = said.split_once("```").expect("its end");
     assert_eq!(text(&run(folder().path(), &["classify", argument], b"").stdout), said);
 }
+
+/// A cached package that somebody edited is not what was published, whatever its folder is called.
+#[test]
+fn an_edited_cache_is_fetched_again_and_that_is_said() {
+    let (here, cache) = (folder(), folder());
+    let patch = || {
+        let output = Command::new(env!("CARGO_BIN_EXE_pi-retry-forced"))
+            .args(["patch", "--release", "1.6.0", "--no-verify"])
+            .current_dir(here.path())
+            .env("PI_RETRY_FORCED_CACHE", cache.path())
+            .output()
+            .expect("the binary starts");
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let file = here.path().join("patches/@earendil-works+pi-ai+1.6.0.patch");
+        (text(&output.stderr), fs::read_to_string(file).expect("a patch"))
+    };
+    let (said, published) = patch();
+    assert!(!said.contains("damaged"), "{said}");
+    replace(&cache.path().join("pi-ai-1.6.0/dist/utils/retry.js"), "\"overloaded\",", "\"overloaded\", // mine");
+    let (said, again) = patch();
+    assert!(
+        said.contains("warning: what the cache held of @earendil-works/pi-ai@1.6.0 was damaged or edited"),
+        "{said}"
+    );
+    assert_eq!(again, published);
+}

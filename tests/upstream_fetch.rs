@@ -113,5 +113,28 @@ fn two_at_once_get_the_same_whole_package_and_the_third_needs_no_npm() {
         .into_iter()
         .filter(|path| !path.ends_with(".partial-x") && !path.ends_with(".lock"))
         .collect();
-    assert_eq!(left, [folder.path().join("pi-ai-1.6.0")]);
+    let mut kept = left;
+    kept.sort();
+    assert_eq!(kept, ["pi-ai-1.6.0", "pi-ai-1.6.0.sha512"].map(|name| folder.path().join(name)));
+
+    // A line more in a file of it, a file less, a file more, or its digest lost: fetched again, and said.
+    let root = folder.path().join("pi-ai-1.6.0");
+    let retry = root.join("dist/utils/retry.js");
+    let published = fs::read_to_string(&retry).unwrap();
+    let damages: [&dyn Fn(); 4] = [
+        &|| fs::write(&retry, format!("{published}// mine\n")).unwrap(),
+        &|| fs::remove_file(root.join("dist/index.d.ts")).unwrap(),
+        &|| fs::write(root.join("dist/more.js"), "").unwrap(),
+        &|| fs::write(folder.path().join("pi-ai-1.6.0.sha512"), "").unwrap(),
+    ];
+    for damage in damages {
+        damage();
+        assert_eq!(cache.cached(release()), None);
+        assert!(offline.package(release(), &mut |_| {}).is_err(), "nothing damaged is handed out");
+        let mut steps = Vec::new();
+        cache.package(release(), &mut |step| steps.push(step)).unwrap();
+        assert_eq!(steps[0], Step::Replacing);
+        assert_eq!(fs::read_to_string(&retry).unwrap(), published);
+        assert!(!root.join("dist/more.js").exists() && root.join("dist/index.d.ts").exists());
+    }
 }

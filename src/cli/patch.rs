@@ -8,6 +8,7 @@ use crate::upstream::{Cache, Installed, Name, Package, Release, Step, find_insta
 use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
+use std::cell::RefCell;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -138,8 +139,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<ExitStat
         Some(folder) => folder.clone(),
         None => below_root(&found)?,
     };
-    for warning in
-        set.warnings.iter().map(ToString::to_string).chain(edited(&found, &set)).chain(stale(folder, format, &set))
+    for warning in set
+        .warnings
+        .iter()
+        .map(ToString::to_string)
+        .chain(progress.replaced.take())
+        .chain(edited(&found, &set))
+        .chain(stale(folder, format, &set))
     {
         let warn = style::WARN;
         writeln!(context.err, "{warn}warning:{warn:#} {warning}")?;
@@ -203,6 +209,12 @@ fn fetch(release: &Release, progress: &Progress) -> anyhow::Result<Package> {
             Step::Downloading => "downloading with npm",
             Step::Checking => "checking the digest",
             Step::Unpacking => "unpacking",
+            Step::Replacing => {
+                let said =
+                    format!("what the cache held of {} was damaged or edited, and was fetched again", release.spec());
+                *progress.replaced.borrow_mut() = Some(said);
+                "what the cache holds is damaged, fetching it again"
+            }
         });
     })?;
     Ok(package)
@@ -325,6 +337,8 @@ fn report(args: &Args, found: &Found, set: &PatchSet, told: &Told<'_>, out: &mut
 /// A spinner that only shows on a terminal and only if there is something to wait for.
 struct Progress {
     bar: ProgressBar,
+    /// What the cache held in a damaged form, if that was met.
+    replaced: RefCell<Option<String>>,
 }
 
 impl Progress {
@@ -334,7 +348,7 @@ impl Progress {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(100));
-        Self { bar }
+        Self { bar, replaced: RefCell::default() }
     }
 
     fn tell(&self, what: &'static str) {

@@ -32,10 +32,13 @@ pub enum Step {
     Checking,
     /// The tarball is unpacked.
     Unpacking,
+    /// What the cache holds is not what was put there, and is fetched again.
+    Replacing,
 }
 
 /// A folder of fetched releases, one subfolder each. Several processes may use it at once: a release appears in it
-/// whole, by a rename, or not at all. Whoever wants to change a package copies it first.
+/// whole, by a rename, or not at all. Whoever wants to change a package copies it first; a package that was changed in place, or
+/// damaged, is found out at its next use by the digest of all its files, which is kept beside it, and fetched again.
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
@@ -75,11 +78,15 @@ impl Cache {
     ///
     /// If npm is missing or fails, if what it brings is not what was published, or if the cache cannot be written.
     pub fn package(&self, release: &Release, progress: &mut dyn FnMut(Step)) -> Result<Package, Error> {
-        let target = self.folder.join(format!("{}-{}", release.name().short(), release.version()));
+        let target = self.target(release);
         if let Ok(package) = self.open(&target, release) {
             return Ok(package);
         }
+        if sum_file(&target).is_file() && target.is_dir() {
+            progress(Step::Replacing);
+        }
         fs::create_dir_all(&self.folder).map_err(|error| self.not_writable(&error))?;
+        self.tidy();
         let partial = tempfile::Builder::new().prefix(".partial-").tempdir_in(&self.folder);
         let partial = partial.map_err(|error| self.not_writable(&error))?;
 
@@ -91,6 +98,9 @@ impl Cache {
         let unpacked = partial.path().join("package");
         self.unpack(release, &tarball, &unpacked)?;
         Package::open(&unpacked, release.name())?;
+        let sum = sum_of(&unpacked).map_err(|error| self.not_writable(&error))?;
+        let summed = partial.path().join("sum");
+        fs::write(&summed, &sum).map_err(|error| self.not_writable(&error))?;
 
         // One process at a time from here on; the lock ends with the process at the latest. Where the file system
         // knows no locks, the renames alone still keep a package whole.
@@ -103,22 +113,45 @@ impl Cache {
             // The remains of a package; they go with the temporary folder.
             fs::rename(&target, partial.path().join("remains")).map_err(|error| self.not_writable(&error))?;
         }
+        // Without its digest a package counts for nothing, so a run that ends in between does no harm.
+        let _ = fs::remove_file(sum_file(&target));
         fs::rename(&unpacked, &target).map_err(|error| self.not_writable(&error))?;
+        fs::rename(&summed, sum_file(&target)).map_err(|error| self.not_writable(&error))?;
         self.open(&target, release)
     }
 
     /// The unpacked package of a release, if it is in the cache already. Nothing is fetched or written.
     pub fn cached(&self, release: &Release) -> Option<Package> {
-        self.open(&self.folder.join(format!("{}-{}", release.name().short(), release.version())), release).ok()
+        self.open(&self.target(release), release).ok()
+    }
+
+    fn target(&self, release: &Release) -> PathBuf {
+        self.folder.join(format!("{}-{}", release.name().short(), release.version()))
+    }
+
+    /// Removes what runs left that were killed while they fetched. A fetch that takes an hour is none.
+    fn tidy(&self) {
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let age =
+                entry.metadata().and_then(|metadata| metadata.modified()).ok().and_then(|time| time.elapsed().ok());
+            let left = entry.file_name().to_string_lossy().starts_with(".partial-");
+            if left && age.is_some_and(|age| age.as_secs() > 3600) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
     }
 
     fn open(&self, target: &Path, release: &Release) -> Result<Package, Error> {
         let package = Package::open(target, release.name())?;
-        if package.version() == release.version() {
+        let refuse = |reason: String| Err(Error::new(Kind::NotAPackage { path: target.to_owned(), reason }));
+        if package.version() != release.version() {
+            return refuse(format!("its package.json has the version {}", package.version()));
+        }
+        let kept = fs::read_to_string(sum_file(target)).ok();
+        if kept.is_some() && kept == sum_of(target).ok() {
             return Ok(package);
         }
-        let reason = format!("its package.json has the version {}", package.version());
-        Err(Error::new(Kind::NotAPackage { path: target.to_owned(), reason }))
+        refuse("its files are not those that were put there".to_owned())
     }
 
     /// Has npm write the tarball into a folder. npm runs where the user is, so that all its configuration counts.
@@ -202,6 +235,34 @@ impl Cache {
             _ => Kind::CacheNotWritable { path, reason: error.to_string() },
         })
     }
+}
+
+/// Where the digest of a cached package's files is kept.
+fn sum_file(target: &Path) -> PathBuf {
+    let mut name = target.as_os_str().to_owned();
+    name.push(".sha512");
+    PathBuf::from(name)
+}
+
+/// A digest over the paths and contents of all files below a folder.
+fn sum_of(folder: &Path) -> io::Result<String> {
+    let mut files = Vec::new();
+    let mut pending = vec![folder.to_owned()];
+    while let Some(at) = pending.pop() {
+        for entry in fs::read_dir(at)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() { &mut pending } else { &mut files }.push(entry.path());
+        }
+    }
+    files.sort();
+    let mut hasher = Sha512::new();
+    for file in files {
+        let path = file.strip_prefix(folder).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        let content = fs::read(&file)?;
+        hasher.update(format!("{} {}\n{path}\n", path.len(), content.len()));
+        hasher.update(content);
+    }
+    Ok(STANDARD.encode(hasher.finalize()))
 }
 
 /// The kind of failure behind what npm wrote, and the line of it that says most.
