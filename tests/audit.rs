@@ -362,7 +362,7 @@ fn files_without_a_header_and_of_later_versions_are_read_as_far_as_they_go() {
     folder.put("empty.jsonl", "");
     folder.put("blank.jsonl", "\n \n");
     folder.put("other.txt", &session.text);
-    folder.put("packed.jsonl.gz", &session.text);
+    folder.put("packed.jsonl.bz2", &session.text);
     let report = folder.audit();
     assert_eq!((report.totals.files, report.totals.without_header, report.totals.versions[3]), (4, 1, 1));
     assert_eq!(report.totals.failed, 2);

@@ -105,7 +105,6 @@ fn errors_say_what_to_do_and_end_with_status_2() {
     fs::create_dir(&empty).expect("can be made");
     for (args, says) in [
         (&[missing][..], "check the path"),
-        (&[], "pass that folder as an argument"),
         (&[empty.to_str().expect("text")], "no session files (.jsonl) found"),
         (&["--against", "9.9.9"], "9.9.9"),
     ] {
@@ -126,4 +125,88 @@ fn what_cannot_be_read_further_down_is_a_warning() {
     assert_eq!(output.status.code(), Some(0));
     assert!(text(&output.stderr).contains("loop.jsonl"), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("1 unreadable file or folder"), "{}", text(&output.stdout));
+}
+
+fn say(home: &Path, arguments: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pi-retry-forced"))
+        .arg("audit")
+        .args(arguments)
+        .env("HOME", home)
+        .env_remove("PI_CODING_AGENT_DIR")
+        .env_remove("PI_CODING_AGENT_SESSION_DIR")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || drop(std::io::Write::write_all(&mut stdin, &input)));
+    let output = child.wait_with_output().expect("its output");
+    writer.join().expect("it ends");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+const FAILED: &str = concat!(
+    r#"{"type":"session","version":3,"id":"0199","timestamp":"2026-11-01T10:00:00.000Z","cwd":"/x"}"#,
+    "\n",
+    r#"{"type":"message","id":"a","parentId":null,"timestamp":"2026-11-01T10:00:01.000Z","message":{"role":"assistant","provider":"re\u202elay","model":"m\u009b2J","stopReason":"error","errorMessage":"522: gone \u202e\u009b2J"}}"#,
+    "\n"
+);
+
+#[test]
+fn a_fresh_user_is_told_that_there_is_nothing_yet() {
+    let home = tempfile::tempdir().expect("a folder");
+    let (status, said, error) = say(home.path(), &[], b"");
+    assert_eq!((status, error.as_str()), (Some(0), ""), "{said}");
+    assert!(said.contains("no sessions here yet"), "{said}");
+    std::fs::create_dir_all(home.path().join(".pi/agent/sessions")).expect("a folder");
+    assert_eq!(say(home.path(), &[], b"").0, Some(0));
+}
+
+#[test]
+fn pipes_and_packed_sessions_are_read() {
+    use std::io::Write as _;
+    let home = tempfile::tempdir().expect("a folder");
+    let packed = home.path().join("s.jsonl.gz");
+    let file = std::fs::File::create(&packed).expect("a file");
+    let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    encoder.write_all(FAILED.as_bytes()).expect("written");
+    encoder.finish().expect("written");
+    let folder = home.path().to_str().expect("UTF-8").to_owned();
+    for (arguments, input) in [
+        (vec!["-"], FAILED.as_bytes()),
+        (vec!["/dev/stdin"], FAILED.as_bytes()),
+        (vec![packed.to_str().expect("UTF-8")], b"".as_slice()),
+        (vec![folder.as_str()], b"".as_slice()),
+    ] {
+        let (status, said, error) = say(home.path(), &arguments, input);
+        assert_eq!((status, error.as_str()), (Some(0), ""), "{arguments:?}: {said}");
+        assert!(said.contains("1 of 1 assistant turn"), "{arguments:?}: {said}");
+    }
+    std::fs::write(&packed, &std::fs::read(&packed).expect("it")[..40]).expect("cut");
+    let (status, _, error) = say(home.path(), &[packed.to_str().expect("UTF-8")], b"");
+    assert_eq!(status, Some(2), "{error}");
+    let (status, _, error) = say(home.path(), &["-"], b"no session\n");
+    assert!(status == Some(2) && error.contains("could be read as a session"), "{error}");
+}
+
+#[test]
+fn nothing_that_steers_a_terminal_is_written() {
+    let home = tempfile::tempdir().expect("a folder");
+    for arguments in [&["-"][..], &["-", "--show-texts"], &["-", "--json", "--show-texts"]] {
+        let (status, said, _) = say(home.path(), arguments, FAILED.as_bytes());
+        assert_eq!(status, Some(0));
+        assert!(!said.contains(['\u{9b}', '\u{202e}']), "{arguments:?}: {said:?}");
+        if arguments.contains(&"--json") {
+            let report: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+            assert!(
+                report.to_string().contains("522: gone \u{202e}\u{9b}2J"),
+                "the text is the same to whoever reads JSON"
+            );
+        }
+    }
+    let (_, _, error) = say(home.path(), &["x\u{1b}[31m\u{9b}2J\u{202e}"], b"");
+    assert!(!error.contains(['\u{9b}', '\u{202e}']) && !error.contains("\u{1b}[31m"), "{error:?}");
 }

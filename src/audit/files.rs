@@ -2,8 +2,11 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
+use std::io::{Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
+
+use flate2::read::MultiGzDecoder;
 
 use super::report::Warning;
 
@@ -43,7 +46,10 @@ fn expand(path: &OsString, home: Option<&Path>) -> PathBuf {
 /// A file to read.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
+    /// What is read.
     pub(crate) path: PathBuf,
+    /// What it is called.
+    pub(crate) name: PathBuf,
     /// Its length when it was found, in bytes.
     pub(crate) length: u64,
 }
@@ -54,12 +60,25 @@ pub(crate) struct Search {
     pub(crate) files: Vec<Found>,
     pub(crate) warnings: Vec<Warning>,
     seen: HashSet<PathBuf>,
+    /// Copies of what can be read once only, or is packed; they go with the search.
+    pub(super) copies: Option<tempfile::TempDir>,
+}
+
+/// Whether a file of a folder is a session by its name.
+fn is_session(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    name.ends_with(".jsonl") || name.ends_with(".jsonl.gz")
 }
 
 impl Search {
     /// Adds a named file, whatever it is called, or the `.jsonl` files of a named folder and the folders below. Symbolic links
     /// are followed, and a folder or file that was seen already is passed over, so that loops end.
+    ///
+    /// `-` is standard input. Pipes are copied before they are read, and what gzip packed is unpacked.
     pub(crate) fn add(&mut self, path: &Path) -> io::Result<()> {
+        if path.as_os_str() == "-" {
+            return self.copy(Path::new("standard input"), &mut io::stdin().lock());
+        }
         let meta = fs::metadata(path)?;
         if meta.is_dir() {
             let entries = fs::read_dir(path)?;
@@ -69,13 +88,35 @@ impl Search {
             return Ok(());
         }
         if !meta.is_file() {
-            return Err(io::Error::other("neither a file nor a folder"));
+            return self.copy(path, &mut fs::File::open(path)?);
         }
-        // Opened only to learn whether it can be.
-        drop(fs::File::open(path)?);
+        // Opened at least to learn whether it can be.
+        let file = fs::File::open(path)?;
         if self.is_new(path) {
-            self.files.push(Found { path: path.to_owned(), length: meta.len() });
+            self.found(path, &meta, file)?;
         }
+        Ok(())
+    }
+
+    fn found(&mut self, path: &Path, meta: &fs::Metadata, mut file: fs::File) -> io::Result<()> {
+        let mut magic = [0; 2];
+        if file.read_exact(&mut magic).is_ok() && magic == [0x1f, 0x8b] {
+            file.rewind()?;
+            return self.copy(path, &mut MultiGzDecoder::new(file));
+        }
+        self.files.push(Found { path: path.to_owned(), name: path.to_owned(), length: meta.len() });
+        Ok(())
+    }
+
+    /// Keeps what is read from `from` in a file of its own.
+    fn copy(&mut self, name: &Path, from: &mut dyn io::Read) -> io::Result<()> {
+        let folder = match &mut self.copies {
+            Some(folder) => folder,
+            none => none.insert(tempfile::tempdir()?),
+        };
+        let path = folder.path().join(format!("{}.jsonl", self.files.len()));
+        let length = io::copy(from, &mut fs::File::create(&path)?)?;
+        self.files.push(Found { path, name: name.to_owned(), length });
         Ok(())
     }
 
@@ -97,7 +138,7 @@ impl Search {
                 Ok(meta) => meta,
                 // A link to nowhere, a link to itself, or a file that was removed meanwhile.
                 Err(error) => {
-                    if path.extension().is_some_and(|extension| extension == "jsonl") {
+                    if is_session(&path) {
                         self.warnings.push(Warning::new(&path, &error));
                     }
                     continue;
@@ -110,11 +151,17 @@ impl Search {
                         Err(error) => self.warnings.push(Warning::new(&path, &error)),
                     }
                 }
-            } else if meta.is_file()
-                && path.extension().is_some_and(|extension| extension == "jsonl")
-                && self.is_new(&path)
-            {
-                self.files.push(Found { path, length: meta.len() });
+            } else if meta.is_file() && is_session(&path) && self.is_new(&path) {
+                let packed = path.extension().is_some_and(|extension| extension == "gz");
+                let unpacked = if packed {
+                    fs::File::open(&path).and_then(|file| self.found(&path, &meta, file))
+                } else {
+                    self.files.push(Found { name: path.clone(), path: path.clone(), length: meta.len() });
+                    Ok(())
+                };
+                if let Err(error) = unpacked {
+                    self.warnings.push(Warning::new(&path, &error));
+                }
             }
         }
     }

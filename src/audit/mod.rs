@@ -94,8 +94,8 @@ impl Audit {
 
     /// Reads them. `progress` is told now and then how many bytes more were read; the result does not depend on the threads.
     pub fn run(self, judge: &dyn Judge, progress: &(dyn Fn(u64) + Sync)) -> Report {
-        let files::Search { files, warnings, .. } = self.search;
-        let names: HashSet<_> = files.iter().filter_map(|file| Some(file.path.file_name()?.to_owned())).collect();
+        let files::Search { files, warnings, copies: _copies, .. } = self.search;
+        let names: HashSet<_> = files.iter().filter_map(|file| Some(file.name.file_name()?.to_owned())).collect();
         let next = AtomicUsize::new(0);
         let all = Mutex::new(Vec::new());
         let work = || {
@@ -103,7 +103,7 @@ impl Audit {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(file) = files.get(number) else { break };
-                walker.read_file(number, &file.path);
+                walker.read_file(number, &file.path, &file.name);
             }
             let mut all = all.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             all.push(walker.into_findings());
@@ -130,7 +130,7 @@ impl Audit {
         report.ended.truncate(LISTED);
         later_warnings.sort();
         report.warnings.extend(later_warnings.into_iter().map(|(_, warning)| warning));
-        report.paths = files.into_iter().map(|file| file.path).collect();
+        report.paths = files.into_iter().map(|file| file.name).collect();
         report
     }
 }

@@ -94,17 +94,17 @@ impl<'a> Walker<'a> {
     }
 
     /// Reads a file; trouble becomes a warning.
-    pub(crate) fn read_file(&mut self, number: usize, path: &Path) {
+    pub(crate) fn read_file(&mut self, number: usize, path: &Path, name: &Path) {
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
         let outcome = opened.and_then(|(length, file)| self.read(number, Box::new(file), length));
         match outcome {
             Ok(odd) => {
                 self.totals.files += 1;
-                self.warnings.extend(odd.map(|odd| (number, Warning::new(path, &io::Error::other(odd)))));
+                self.warnings.extend(odd.map(|odd| (number, Warning::new(name, &io::Error::other(odd)))));
             }
             Err(error) => {
                 self.totals.unreadable += 1;
-                self.warnings.push((number, Warning::new(path, &error)));
+                self.warnings.push((number, Warning::new(name, &error)));
             }
         }
     }

@@ -49,7 +49,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitStatus> {
     let judge = Reference::against(&args.against)?;
-    let audit = find(&args.paths)?;
+    let found = find(&args.paths)?;
+    let Some(audit) = found.filter(|audit| !audit.is_empty() || !args.paths.is_empty()) else {
+        writeln!(context.out, "pi has no sessions here yet, so there is nothing to say")?;
+        return Ok(ExitStatus::Done);
+    };
     if audit.is_empty() {
         bail!("no session files (.jsonl) found: pass a session file, or the folder that holds them");
     }
@@ -58,20 +62,29 @@ pub(crate) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitStatu
     bar.bar.finish_and_clear();
     let show = Show { unmasked: args.show_texts };
     warn(&report, show, &mut *context.err)?;
+    let versions: u64 = report.totals.versions.iter().sum();
+    if versions == 0 && report.totals.turns == 0 && report.totals.failed == 0 {
+        bail!("none of the {} files could be read as a session of pi; each is told above", report.paths.len());
+    }
     if args.json { json(&report, show, &mut *context.out) } else { table(&report, show, &mut *context.out) }?;
     Ok(ExitStatus::Done)
 }
 
-fn find(paths: &[PathBuf]) -> anyhow::Result<Audit> {
+/// The files; none if pi has not made the folder that it would keep them in.
+fn find(paths: &[PathBuf]) -> anyhow::Result<Option<Audit>> {
     if !paths.is_empty() {
-        return Audit::find(paths).map_err(|error| anyhow!("{error}; {}", advice(&error)));
+        return Audit::find(paths).map(Some).map_err(|error| anyhow!("{error}; {}", advice(&error)));
     }
     let home = std::env::home_dir();
     let folder = default_folder(&|name| std::env::var_os(name), home.as_deref());
     let Some(folder) = folder else {
         bail!("pi's session folder cannot be found without a home folder: pass it as an argument");
     };
-    Audit::find(&[&folder]).map_err(|error| {
+    let names = ["PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"];
+    if !folder.exists() && names.iter().all(|name| std::env::var_os(name).is_none()) {
+        return Ok(None);
+    }
+    Audit::find(&[&folder]).map(Some).map_err(|error| {
         anyhow!("{error}; this is where pi would keep its sessions: if it keeps them elsewhere, pass that folder as an argument")
     })
 }

@@ -11,11 +11,13 @@ mod peel;
 mod revert;
 mod rules;
 mod upstream;
+mod visible;
 
 use anstyle::{AnsiColor, Style};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::io::Write;
 use std::process::ExitCode;
+use visible::Visible;
 
 const STYLES: clap::builder::Styles = clap::builder::Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -97,8 +99,8 @@ pub fn run() -> ExitCode {
         }
     };
     let mut context = Context {
-        out: Box::new(std::io::BufWriter::with_capacity(1 << 16, anstream::stdout())),
-        err: Box::new(anstream::stderr()),
+        out: Box::new(Visible(std::io::BufWriter::with_capacity(1 << 16, anstream::stdout()))),
+        err: Box::new(Visible(anstream::stderr())),
     };
     let outcome = dispatch(cli.command, &mut context);
     let outcome = outcome.and_then(|status| context.out.flush().map(|()| status).map_err(Into::into));
@@ -109,7 +111,7 @@ pub fn run() -> ExitCode {
         Err(error) => {
             let bad = style::BAD;
             // If standard error is gone too, the exit status has to do.
-            let _ = writeln!(context.err, "{bad}error:{bad:#} {}", told(&error));
+            let _ = writeln!(context.err, "{bad}error:{bad:#} {}", visible::line(&told(&error)));
             ExitCode::from(ExitStatus::Error as u8)
         }
     }
