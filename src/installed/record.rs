@@ -118,7 +118,7 @@ impl Record {
     pub(super) fn save(&self, root: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Kind::Io { path: Self::path(root), source: error.into() })?;
-        replace::write_new(&Self::path(root), (text + "\n").as_bytes())
+        replace::write_like(&Self::path(root), (text + "\n").as_bytes(), &root.join("package.json"))
     }
 
     /// Compares the files with it.
@@ -137,15 +137,25 @@ impl Record {
     /// Keeps an original.
     pub(super) fn keep(root: &Path, path: &str, bytes: &[u8]) -> Result<()> {
         let file = originals(root).join(path);
-        let folder = file.parent().unwrap_or(root);
-        fs::create_dir_all(folder).map_err(|source| Kind::writing(folder, source))?;
-        replace::write_new(&file, bytes)
+        let mut missing: Vec<&Path> = file.ancestors().skip(1).take_while(|folder| !folder.exists()).collect();
+        missing.reverse();
+        for folder in missing {
+            match replace::folder_like(folder, root) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(Kind::writing(folder, error)),
+                _ => {}
+            }
+        }
+        replace::write_like(&file, bytes, &root.join(path))
     }
 
     /// A kept original, checked.
     pub(super) fn original(&self, root: &Path, entry: &Entry) -> Result<Vec<u8>> {
         let path = originals(root).join(&entry.path);
-        let bytes = fs::read(&path).ok().filter(|bytes| digest(bytes) == entry.original);
+        let bytes = match fs::read(&path) {
+            // Not damaged: somebody else's.
+            Err(source) if source.kind() == ErrorKind::PermissionDenied => return Err(Kind::Io { path, source }.into()),
+            read => read.ok().filter(|bytes| digest(bytes) == entry.original),
+        };
         bytes.ok_or_else(|| Kind::BadOriginal { path, release: format!("{}@{}", self.package, self.version) }.into())
     }
 
@@ -180,13 +190,16 @@ impl Lock {
         let folder = root.join(FOLDER);
         let path = folder.join(LOCK);
         loop {
-            match fs::create_dir(&folder) {
+            match replace::folder_like(&folder, root) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(Kind::writing(folder, error)),
                 _ => {}
             }
             let open = File::options().create(true).truncate(false).write(true).open(&path);
             let file = match open {
-                Ok(file) => file,
+                Ok(file) => {
+                    replace::like(&path, &root.join("package.json"));
+                    file
+                }
                 // The run that had the lock has just removed the folder.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(Kind::writing(path, error)),

@@ -20,6 +20,11 @@ fn beside(file: &Path) -> PathBuf {
 
 /// Writes the bytes that are to replace a file beside it, with the rights and the owner of the old one.
 pub(super) fn stage(file: &Path, bytes: &[u8]) -> Result<()> {
+    stage_like(file, bytes, file)
+}
+
+/// The same with the rights and the owner of another file, where there is no old one.
+fn stage_like(file: &Path, bytes: &[u8], model: &Path) -> Result<()> {
     let new = beside(file);
     let write = || -> io::Result<()> {
         // A remainder of a run that was killed may have other rights, or be a link.
@@ -30,7 +35,7 @@ pub(super) fn stage(file: &Path, bytes: &[u8]) -> Result<()> {
         }
         let mut written = File::create_new(&new)?;
         written.write_all(bytes)?;
-        if let Ok(old) = fs::symlink_metadata(file) {
+        if let Ok(old) = fs::symlink_metadata(file).or_else(|_| fs::metadata(model)) {
             written.set_permissions(old.permissions())?;
             own(&new, &old);
         }
@@ -49,10 +54,29 @@ pub(super) fn commit(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Both in one.
-pub(super) fn write_new(file: &Path, bytes: &[u8]) -> Result<()> {
-    stage(file, bytes)?;
+/// Both in one, for a file that may be new: it belongs to whom the model belongs, with the model's rights.
+pub(super) fn write_like(file: &Path, bytes: &[u8], model: &Path) -> Result<()> {
+    stage_like(file, bytes, model)?;
     commit(file)
+}
+
+/// Makes a folder, if it is not there, that belongs to whom the model belongs, with the model's rights: what root makes in a user's
+/// install, or a user with a strict umask in a shared one, must not be in the others' way.
+pub(super) fn folder_like(folder: &Path, model: &Path) -> io::Result<()> {
+    fs::create_dir(folder)?;
+    if let Ok(model) = fs::metadata(model) {
+        own(folder, &model);
+        fs::set_permissions(folder, model.permissions())?;
+    }
+    Ok(())
+}
+
+/// Gives a file the rights and the owner of another one, as far as that is allowed.
+pub(super) fn like(file: &Path, model: &Path) {
+    if let Ok(model) = fs::metadata(model) {
+        own(file, &model);
+        let _ = fs::set_permissions(file, model.permissions());
+    }
 }
 
 /// Removes what was staged and never used.

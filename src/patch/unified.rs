@@ -12,10 +12,22 @@ pub fn diff(path: &str, old: &str, new: &str, context: usize) -> String {
     if old == new {
         return String::new();
     }
-    let diff = TextDiff::from_lines(old, new);
-    let body =
-        diff.unified_diff().context_radius(context).header(&format!("a/{path}"), &format!("b/{path}")).to_string();
-    format!("diff --git a/{path} b/{path}\n{body}")
+    // By line feeds alone, as git and patch-package count lines: a lone carriage return ends none.
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+    let diff = TextDiff::configure().newline_terminated(true).diff_slices(&old, &new);
+    let mut text = format!("diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n");
+    for hunk in diff.unified_diff().context_radius(context).iter_hunks() {
+        text.push_str(&hunk.header().to_string());
+        text.push('\n');
+        for change in hunk.iter_changes() {
+            text.push(change.tag().to_string().chars().next().unwrap_or(' '));
+            text.push_str(change.value());
+            if !change.value().ends_with('\n') {
+                text.push_str("\n\\ No newline at end of file\n");
+            }
+        }
+    }
+    text
 }
 
 /// How many lines a diff adds and removes.
@@ -78,6 +90,10 @@ pub fn apply(patch: &str, path: &str, text: &str, reverse: bool) -> Option<Strin
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
+    use proptest::prelude::*;
+
     use super::{apply, count, diff};
 
     #[test]
@@ -108,5 +124,35 @@ mod tests {
         assert_eq!(apply(&patch, "c", "", false).as_deref(), Some("y"));
         assert_eq!(apply(&patch, "a", &new, false), None);
         assert_eq!(apply(&patch, "d", &old, false), None);
+    }
+
+    /// A line ends with a line feed: what has carriage returns of its own is still a patch that git reads.
+    #[test]
+    fn lone_carriage_returns_are_part_of_a_line() {
+        let folder = tempfile::TempDir::new().unwrap();
+        for (old, new) in [
+            ("one\rtwo\nthree\nfour\n", "one\rtwo\n3\nfour\n"),
+            ("a\nb\r\nc\r", "a\nB\r\nc\r"),
+            ("\r\na\n\r", "\r\nb\n\r"),
+        ] {
+            let patch = diff("a", old, new, 1);
+            std::fs::write(folder.path().join("a"), old).unwrap();
+            std::fs::write(folder.path().join("patch"), &patch).unwrap();
+            let git = Command::new("git").args(["apply", "patch"]).current_dir(folder.path()).output().unwrap();
+            assert!(git.status.success(), "{patch:?}: {}", String::from_utf8_lossy(&git.stderr));
+            assert_eq!(std::fs::read_to_string(folder.path().join("a")).unwrap(), new);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn texts_of_any_line_ends_go_there_and_back(old in "[ab\r\n]{0,30}", new in "[ab\r\n]{0,30}", context in 1..4usize) {
+            prop_assume!(old != new);
+            let patch = diff("x", &old, &new, context);
+            let there = apply(&patch, "x", &old, false);
+            prop_assert_eq!(there.as_deref(), Some(new.as_str()));
+            let back = apply(&patch, "x", &new, true);
+            prop_assert_eq!(back.as_deref(), Some(old.as_str()));
+        }
     }
 }

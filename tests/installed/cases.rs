@@ -391,6 +391,78 @@ fn without_the_right_to_write_the_command_that_has_it_is_named() {
     fs::set_permissions(install.library(), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+/// What root makes in a user's install, or a user with a strict umask in a shared one, is the package's like everything in it: its
+/// owner can update and remove it, and everybody who can read the package can read the record.
+#[test]
+fn the_record_belongs_to_whom_the_package_belongs_whatever_the_umask() {
+    const NOBODY: u32 = 65534;
+    let install = Install::unbundled(PI_AI);
+    let root = install.path().metadata().unwrap().uid() == 0;
+    if root {
+        let owned = Command::new("chown").args(["-R", "65534:65534"]).arg(install.folder.path()).status().unwrap();
+        assert!(owned.success());
+    }
+    let manifest = install.library().join("package.json").metadata().unwrap();
+    let mut shell = Command::new("sh");
+    shell.args([
+        "-c",
+        "umask 077; exec \"$1\" apply --no-verify --pi \"$2\"",
+        "sh",
+        env!("CARGO_BIN_EXE_pi-retry-forced"),
+    ]);
+    let output = shell.arg(install.agent()).env("PI_RETRY_FORCED_CACHE", cache_folder()).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+
+    let mut folders = vec![install.library().join(FOLDER)];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        let made = folder.metadata().unwrap();
+        let package = install.library().metadata().unwrap();
+        assert_eq!((made.uid(), made.mode() & 0o777), (package.uid(), package.mode() & 0o777), "{}", folder.display());
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let made = path.metadata().unwrap();
+            if made.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            files += 1;
+            assert_eq!(made.uid(), manifest.uid(), "{}", path.display());
+            assert_eq!(made.mode() & 0o444, manifest.mode() & 0o444, "{}", path.display());
+        }
+    }
+    assert!(files > 2, "the record, its lock and an original");
+
+    let original = install.library().join(FOLDER).join("originals").join(RETRY);
+    assert!(original.is_file(), "{}", original.display());
+    if root {
+        use std::os::unix::process::CommandExt as _;
+        fs::set_permissions(install.folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let program = install.write("pi-retry-forced", "");
+        fs::copy(env!("CARGO_BIN_EXE_pi-retry-forced"), &program).unwrap();
+        executable(&program);
+        let run = |command: &str| {
+            let mut run = Command::new(&program);
+            run.args([command, "--pi"]).arg(install.agent()).env("HOME", install.path()).current_dir("/");
+            run.env("PI_RETRY_FORCED_CACHE", install.path().join("cache")).uid(NOBODY).gid(NOBODY).output().unwrap()
+        };
+        // Somebody's own original in the way is not a damaged one.
+        let owner = Command::new("chown").arg("0:0").arg(&original).status().unwrap();
+        assert!(owner.success());
+        fs::set_permissions(&original, fs::Permissions::from_mode(0o600)).unwrap();
+        let output = run("revert");
+        let said = text(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(&original.display().to_string()) && said.contains("ermission denied"), "{said}");
+        assert!(!said.contains("damaged"), "{said}");
+        let back = Command::new("chown").arg("65534:65534").arg(&original).status().unwrap();
+        assert!(back.success());
+        let output = run("revert");
+        assert!(output.status.success(), "{}", text(&output));
+        assert!(!install.library().join(FOLDER).exists());
+    }
+}
+
 #[test]
 fn where_the_record_cannot_be_kept_nothing_is_changed() {
     let install = Install::unbundled(PI_AI);
