@@ -27,11 +27,15 @@ export function prepare(payload: unknown, { form, off }: Sent, cannotBeOff = fal
 	}
 }
 
+/** The Responses APIs take no smaller limit: pi asks them for this many tokens where it wants one. */
+const LEAST_RESPONSE = 16;
+
 /** Requests of one token keep a cache warm and have no turn. */
 export function isPing(payload: unknown): boolean {
 	if (!isObject(payload)) return false;
-	const config = isObject(payload.config) ? payload.config : {};
-	const limit =
-		payload.max_tokens ?? payload.max_completion_tokens ?? payload.max_output_tokens ?? config.maxOutputTokens;
+	const { max_output_tokens, max_completion_tokens, max_tokens, maxTokens } = payload;
+	if (typeof max_output_tokens === "number") return max_output_tokens <= LEAST_RESPONSE;
+	const config = payload.config ?? payload.generationConfig;
+	const limit = max_completion_tokens ?? max_tokens ?? maxTokens ?? (isObject(config) && config.maxOutputTokens);
 	return typeof limit === "number" && limit <= 1;
 }

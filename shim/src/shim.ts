@@ -6,6 +6,7 @@ import { type Config, isMode, isProxied, isThisMachine, loadConfig, type Mode } 
 import type { Verdict } from "./engine.ts";
 import { type FailedMessage, Host } from "./host.ts";
 import { describe, type Rejection } from "./memory.ts";
+import { isPing } from "./remedies.ts";
 import { Repair, type RepairModel } from "./repair.ts";
 import { type Outcome, Report } from "./report.ts";
 import { RetrySettings } from "./retrysettings.ts";
@@ -186,8 +187,9 @@ export class Shim {
 	/** The payload to send instead, or undefined to leave it alone. */
 	beforeRequest(payload: unknown, ctx: ExtensionContext): unknown {
 		const { signal } = ctx as Partial<ExtensionContext>;
-		const wait = this.#waitUntil > 0 && this.#turnBegins && signal ? this.#waitUntil - Date.now() : 0;
-		this.#turnBegins = false;
+		const begins = this.#turnBegins && !isPing(payload);
+		const wait = this.#waitUntil > 0 && begins && signal ? this.#waitUntil - Date.now() : 0;
+		if (begins) this.#turnBegins = false;
 		if (wait <= 0 || !signal) return this.#prepare(payload, ctx);
 		this.#waitUntil = 0;
 		if (ctx.hasUI) ctx.ui.setStatus(`${ENTRY}-wait`, `the server asks to wait ${Math.ceil(wait / 1000)} s`);

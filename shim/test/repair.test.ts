@@ -17,14 +17,15 @@ const RETRY = { retry: { enabled: true, maxRetries: 3, baseDelayMs: 5 } };
 
 interface Scenario extends Partial<Setup> {
 	pool?: PoolOptions;
+	pings?: boolean;
 }
 
-async function scenario({ pool: options, ...setup }: Scenario, body: (pi: Pi, pool: Pool) => Promise<void>) {
+async function scenario({ pool: options, pings, ...setup }: Scenario, body: (pi: Pi, pool: Pool) => Promise<void>) {
 	const pool = await startPool({ seed: 5, ...options, rules: { ...RULES, ...options?.rules } });
 	const model = "relay/claude-a";
 	const pi = await new Pi({
 		release: NEWEST,
-		providers: pool.providers(),
+		providers: pool.providers({ pings }),
 		model,
 		settings: RETRY,
 		...setup,
@@ -43,6 +44,12 @@ async function work(pi: Pi, steps: number): Promise<void> {
 	await pi.prompt(`Work with [tools ${steps}], please.`);
 	const { data } = await pi.ask({ type: "get_last_assistant_text" });
 	assert.match(String((data as Json | undefined)?.text), /^Done with /, "the turn ends well");
+}
+
+/** A request without what differs from run to run whatever is installed. */
+function scrubbed(text: string, home: string): string {
+	const still = text.replaceAll(home, "").replace(/\d{4}-\d\d-\d\dT[^"\\]*/g, "");
+	return still.replace(/"(?:session_id|user_id|prompt_cache_key)":"[^"]*"/g, "");
 }
 
 const thinkingOf = ({ body }: Pool["asked"][number]) => (body.thinking as Json | undefined)?.type;
@@ -200,18 +207,72 @@ for (const release of FULL) {
 				await scenario({ release, extensions }, async (pi, pool) => {
 					await work(pi, 3);
 					await work(pi, 1);
-					texts = pool.asked.map(({ text }) =>
-						text.replaceAll(pi.home, "").replace(/\d{4}-\d\d-\d\dT[^"\\]*/g, ""),
-					);
+					texts = pool.asked.map(({ text }) => scrubbed(text, pi.home));
 				});
 				return texts;
 			};
-			const scrub = (texts: string[]) =>
-				texts.map((text) => text.replace(/"(?:session_id|user_id|prompt_cache_key)":"[^"]*"/g, ""));
-			assert.deepEqual(scrub(await bodies()), scrub(await bodies([])));
+			assert.deepEqual(await bodies(), await bodies([]));
 		});
 	});
 }
+
+describe("requests that keep a cache warm", { concurrency: 2 }, () => {
+	const MODELS = ["claude-managed", "gpt-a", "gemini-3-pro", "deepseek-a"];
+	const settings = { ...RETRY, cacheWarming: "idle" };
+	const warm = (model: string, body: (pi: Pi, pool: Pool) => Promise<void>, more: Scenario = {}) =>
+		scenario({ ...more, model: `relay/${model}`, settings, pings: true }, body);
+	/** Waits for the next ping's outcome; pi sends one 50 ms after a request. */
+	async function pinged(pool: Pool): Promise<Pool["outcomes"][number]> {
+		const from = pool.outcomes.length;
+		for (let waited = 0; waited < 10_000; waited += 20) {
+			const ping = pool.outcomes.slice(from).find(({ isPing }) => isPing);
+			if (ping) return ping;
+			await new Promise((resolve) => setTimeout(resolve, 20));
+		}
+		throw new Error("no ping came");
+	}
+
+	for (const model of MODELS) {
+		it(`${model}: a refused one teaches nothing, and a turn's rejection repairs them too`, async () => {
+			await warm(model, async (pi, pool) => {
+				await work(pi, 2);
+				await pinged(pool);
+				pool.switchAccount();
+				const refused = await pinged(pool);
+				const before = await pi.slash("/thinking-sig");
+				assert.match(before, /: auto; requests are sent as they are$/);
+				assert.equal(pi.entries().filter(({ type }) => type === "custom").length, 0);
+				const turns = () => pool.rejections.filter(({ isPing }) => !isPing).length;
+				await work(pi, 2);
+				// An account that takes any seal refused neither of them.
+				assert.equal(turns() > 0, refused.result !== "served", JSON.stringify(pool.rejections));
+				assert.ok(turns() <= 2, JSON.stringify(pool.rejections));
+				assert.equal((await pinged(pool)).result, "served");
+			});
+		});
+
+		it(`${model}: without a rejection they are the same bytes with the extension and without`, async () => {
+			const bodies = async (extensions?: string[]) => {
+				const texts: string[] = [];
+				await warm(
+					model,
+					async (pi, pool) => {
+						for (const steps of [2, 0]) {
+							await work(pi, steps);
+							await pinged(pool);
+							texts.push(pool.asked.findLast(({ isPing }) => isPing)?.text ?? "");
+						}
+						texts.push(...pool.asked.filter(({ isPing }) => !isPing).map(({ text }) => text));
+						for (const [index, text] of texts.entries()) texts[index] = scrubbed(text, pi.home);
+					},
+					{ extensions },
+				);
+				return texts;
+			};
+			assert.deepEqual(await bodies(), await bodies([]));
+		});
+	}
+});
 
 /** A longer one by hand: `TURNS=200`. */
 const TURNS = Number(process.env.TURNS ?? 24);

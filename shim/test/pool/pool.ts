@@ -47,6 +47,8 @@ export interface PoolAsked {
 	text: string;
 	/** Whether the request is one of a turn; summaries have no tools. */
 	hasTools: boolean;
+	/** Whether it only keeps a cache warm: no turn asks for so little. */
+	isPing: boolean;
 }
 
 export interface Outcome {
@@ -54,6 +56,7 @@ export interface Outcome {
 	api: string;
 	model: string;
 	account: string;
+	isPing: boolean;
 	/** `served`, `interrupted`, or the rule that refused. */
 	result: string;
 	message?: string;
@@ -78,6 +81,13 @@ function apiOf(path: string): string | undefined {
 	if (path.includes("/chat/completions")) return "completions";
 	if (path.includes("/responses")) return "responses";
 	return path.includes("GenerateContent") || path.includes("generateContent") ? "google" : undefined;
+}
+
+/** How many tokens a request allows, in the words of its API. */
+function limitOf(body: Json): number | undefined {
+	const { maxOutputTokens } = (body.generationConfig ?? {}) as Json;
+	const limit = body.max_tokens ?? body.max_completion_tokens ?? body.max_output_tokens ?? maxOutputTokens;
+	return typeof limit === "number" ? limit : undefined;
 }
 
 export class Pool {
@@ -136,8 +146,11 @@ export class Pool {
 		return this.outcomes.filter(({ result }) => result !== "served" && result !== "interrupted");
 	}
 
-	/** The `providers` of a models.json that leads here: `relay`, `two` and `direct`, with a model or two of each API. */
-	providers(): Json {
+	/**
+	 * The `providers` of a models.json that leads here: `relay`, `two` and `direct`, with a model or two of each API. With
+	 * `pings`, their caches last and cost so that pi with `cacheWarming: "idle"` keeps them warm at once.
+	 */
+	providers({ pings = false } = {}): Json {
 		return Object.fromEntries(
 			(
 				[
@@ -145,7 +158,7 @@ export class Pool {
 					["two", "relay-two.test", "relay-two.test"],
 					["direct", "api.anthropic.com", "api.openai.com"],
 				] as const
-			).map(([name, host, openai]) => [name, provider(this.url(host), this.url(openai), name === "direct")]),
+			).map(([name, host, openai]) => [name, provider(this.url(host), this.url(openai), name === "direct", pings)]),
 		);
 	}
 
@@ -173,11 +186,12 @@ export class Pool {
 		if (endpoint !== "direct" && this.#random.below(1e6) < chance * 1e6) this.switchAccount(undefined, endpoint);
 		const current = () => `${endpoint}#${endpoint === "direct" ? 0 : (this.#account.get(endpoint) ?? 0)}`;
 		let account = current();
-		const asked = { endpoint, api, model, account, body, text, hasTools: Array.isArray(body.tools) };
+		const isPing = (limitOf(body) ?? Number.POSITIVE_INFINITY) <= 16;
+		const asked = { endpoint, api, model, account, body, text, hasTools: Array.isArray(body.tools), isPing };
 		this.asked.push(asked);
 		if (this.asked.length > 100) this.asked.shift();
 		const count = (result: string, status: number, message?: string) => {
-			const outcome = { endpoint, api, model, account, result, message, status };
+			const outcome = { endpoint, api, model, account, isPing, result, message, status };
 			this.outcomes.push(outcome);
 			this.#options.done?.(outcome);
 		};
@@ -206,8 +220,10 @@ export class Pool {
 			count(refusal.rule, failure.status, refusal.message);
 			return send(response, failure);
 		}
-		const said: Said = think(dialect.situation(whole), this.#vault, this.#options.seed ?? 1);
-		const events = dialect.answer(whole, said, desk);
+		// What a ping is answered is thrown away: the turns are the same whether or not one came between them.
+		const vault = isPing ? new Vault(new Random(1)) : this.#vault;
+		const said: Said = think(dialect.situation(whole), vault, this.#options.seed ?? 1);
+		const events = dialect.answer(whole, said, { ...desk, vault });
 		if (body.thread !== undefined) this.#keep(whole, events);
 		count(interruption ? "interrupted" : "served", 200);
 		stream(response, api, interruption ? events.slice(0, Math.ceil(events.length / 2)) : events);
@@ -274,7 +290,13 @@ const PLAIN = {
 	maxTokens: 16_000,
 };
 
-function provider(base: string, openai: string, isDirect: boolean): Json {
+/** pi asks again ten seconds before a cache is cold, where that is cheaper than to fill it anew. */
+const PINGED = {
+	promptCache: { short: 10.05, long: 10.05 },
+	cost: { input: 10_000, output: 1, cacheRead: 1, cacheWrite: 100_000 },
+};
+
+function provider(base: string, openai: string, isDirect: boolean, pings: boolean): Json {
 	// pi knows DeepSeek's own host and sends an empty reasoning there; behind a relay it does not.
 	const deepseek = {
 		thinkingFormat: "deepseek",
@@ -293,7 +315,7 @@ function provider(base: string, openai: string, isDirect: boolean): Json {
 		baseUrl: base,
 		api: "anthropic-messages",
 		apiKey: "k",
-		models: models.map((model) => ({ ...PLAIN, name: model.id, ...model })),
+		models: models.map((model) => ({ ...PLAIN, ...(pings && PINGED), name: model.id, ...model })),
 	};
 }
 

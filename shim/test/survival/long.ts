@@ -1,7 +1,7 @@
 /**
  * One long session with everything that a user may do between turns: other models and relays, other thinking levels,
- * fork, reload, compaction, while the accounts behind two relays switch at random. Prints each turn that was lost and
- * what was refused:
+ * fork, reload, resume, compaction, pauses, while pi keeps caches warm and the accounts behind two relays switch at random. Prints each
+ * turn that was lost and what was refused:
  *
  *   node run.mjs survival/long.ts --turns 200 --seed 1
  */
@@ -33,7 +33,9 @@ export interface LongResult {
 	lost: string[];
 	requests: number;
 	switches: number;
-	/** Refused requests by endpoint and model, with the rules that refused them. */
+	/** Requests that only kept a cache warm. */
+	pings: number;
+	/** Refused requests of turns by endpoint and model, with the rules that refused them. */
 	refused: Record<string, Record<string, number>>;
 	/** The most requests of one turn that were refused. */
 	worst: number;
@@ -42,22 +44,25 @@ export interface LongResult {
 export async function long(plan: LongPlan): Promise<LongResult> {
 	const random = new Random(plan.seed);
 	const models = plan.models ?? MODELS;
-	const result: LongResult = { lost: [], requests: 0, switches: 0, refused: {}, worst: 0 };
+	const result: LongResult = { lost: [], requests: 0, switches: 0, pings: 0, refused: {}, worst: 0 };
 	const pool = await startPool({
 		seed: plan.seed,
 		accounts: 3,
 		rules: { alternation: false, wrap: "random", ...plan.rules },
-		interrupt: ({ endpoint }) => {
+		interrupt: ({ endpoint, isPing }) => {
+			if (isPing) result.pings++;
 			if (endpoint === "direct" || random.below(plan.every ?? 40) > 0) return undefined;
 			result.switches++;
 			pool.switchAccount(undefined, endpoint);
 			return undefined;
 		},
 	});
+	const rejections = () => pool.rejections.filter(({ isPing }) => !isPing);
 	const reload = fileURLToPath(new URL("../extensions/reload.ts", import.meta.url));
 	const pi = await new Pi({
 		release: plan.release ?? RELEASE,
-		providers: pool.providers(),
+		providers: pool.providers({ pings: true }),
+		settings: { retry: { enabled: true, maxRetries: 3, baseDelayMs: 5 }, cacheWarming: "idle" },
 		model: `relay/${models[0]}`,
 		extensions: [...(plan.extensions ?? [SHIM]), reload],
 	}).prepare();
@@ -73,7 +78,18 @@ export async function long(plan: LongPlan): Promise<LongResult> {
 			},
 		],
 		[6, () => pi.ask({ type: "set_thinking_level", level: random.pick(["off", "low", "high"]) })],
+		[25, () => new Promise((resolve) => setTimeout(resolve, 80))],
 		[3, () => pi.slash("/reload-for-test")],
+		[2, () => pi.ask({ type: "compact" })],
+		[
+			2,
+			async () => {
+				await pi.quit();
+				pi.open("--continue");
+				const [provider, modelId] = at.split("/");
+				return pi.ask({ type: "set_model", provider, modelId });
+			},
+		],
 		[
 			3,
 			async () => {
@@ -89,7 +105,7 @@ export async function long(plan: LongPlan): Promise<LongResult> {
 		pi.open();
 		for (let turn = 1; turn <= plan.turns; turn++) {
 			for (const [share, act] of acts) if (random.below(100) < share) await act();
-			const [from, before] = [pi.records.length, pool.rejections.length];
+			const [from, before] = [pi.records.length, rejections().length];
 			await pi.prompt(`Turn ${turn}: go on.`);
 			const last = pi.records
 				.slice(from)
@@ -98,7 +114,7 @@ export async function long(plan: LongPlan): Promise<LongResult> {
 						record.type === "message_end" && (record.message as { role?: string }).role === "assistant",
 				);
 			const message = last?.message as { stopReason?: string; errorMessage?: string } | undefined;
-			const refused = pool.rejections.slice(before);
+			const refused = rejections().slice(before);
 			result.worst = Math.max(result.worst, refused.length);
 			if (message?.stopReason !== "stop")
 				result.lost.push(
@@ -106,7 +122,7 @@ export async function long(plan: LongPlan): Promise<LongResult> {
 				);
 		}
 	} finally {
-		for (const { endpoint, model, result: rule } of pool.rejections) {
+		for (const { endpoint, model, result: rule } of rejections()) {
 			const key = `${endpoint} ${model}`;
 			const rules = result.refused[key] ?? {};
 			result.refused[key] = { ...rules, [rule]: (rules[rule] ?? 0) + 1 };
