@@ -41,7 +41,7 @@ export default function retryForced(pi: ExtensionAPI): void {
 	}
 
 	pi.on("session_start", (event, ctx) => void quietly(() => shim.startSession(event, ctx)));
-	pi.on("session_shutdown", () => void quietly(() => shim.endSession()));
+	pi.on("session_shutdown", (event, ctx) => void quietly(() => shim.endSession(event, ctx)));
 	pi.on("before_agent_start", async (_event, ctx) => void (await quietly(() => shim.startPrompt(ctx))));
 	pi.on("before_provider_request", (event, ctx) => quietly(() => shim.beforeRequest(event.payload, ctx)));
 	pi.on("message_end", (event, ctx) => {

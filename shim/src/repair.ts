@@ -89,6 +89,14 @@ export class Repair {
 		return learned.size === 0 && this.#offForThisTurn === undefined;
 	}
 
+	/** What this session knows, as its file keeps it. */
+	kept(): { key: string; known: Known }[] {
+		return [...this.#own].flatMap((key) => {
+			const known = learned.get(key);
+			return known ? [{ key, known }] : [];
+		});
+	}
+
 	/** Lines for the user about what this session knows. */
 	lines(): string[] {
 		return [...this.#own].map((key) => `${nameOf(key)}: ${describe(learned.get(key) ?? NOTHING)}`);

@@ -16,11 +16,17 @@ import { isNamed } from "./wording.ts";
 
 const ENTRY = "retry-forced";
 
-/** Modes that were chosen by command, by session file: a fork may branch off before the entry that says so. */
-const SHARED_MODES = Symbol.for("pi-retry-forced.modes");
-const shared = globalThis as { [SHARED_MODES]?: Map<string, Mode> };
-shared[SHARED_MODES] ??= new Map();
-const chosenModes = shared[SHARED_MODES];
+interface Entry {
+	key?: unknown;
+	known?: unknown;
+	thinking?: unknown;
+}
+
+/** What a session hands on to its fork, which may branch off before the entries that say so; by session file. */
+const HANDED_ON = Symbol.for("pi-retry-forced.handed-on");
+const shared = globalThis as { [HANDED_ON]?: Map<string, Entry[]> };
+shared[HANDED_ON] ??= new Map();
+const handedOn = shared[HANDED_ON];
 
 /** What a verdict says about replayed thinking. */
 function rejectionOf({ repair, rule }: Verdict): Rejection {
@@ -126,23 +132,28 @@ export class Shim {
 		this.#said.clear();
 		this.#retrySettings = undefined;
 		this.reload(ctx);
-		const kept: { key?: unknown; known?: unknown }[] = [];
-		for (const entry of ctx.sessionManager.getEntries()) {
-			if (entry.type !== "custom" || entry.customType !== ENTRY) continue;
-			const data = (entry.data ?? {}) as { key?: unknown; known?: unknown; thinking?: unknown };
-			kept.push(data);
-			if (isMode(data.thinking)) this.chosenMode = data.thinking;
+		const kept: Entry[] = [];
+		for (const entry of ctx.sessionManager.getEntries())
+			if (entry.type === "custom" && entry.customType === ENTRY) kept.push((entry.data ?? {}) as Entry);
+		if (event.reason === "fork") {
+			const has = new Set(kept.map((entry) => JSON.stringify(entry)));
+			for (const entry of handedOn.get(event.previousSessionFile ?? "") ?? []) {
+				kept.push(entry);
+				if (!has.has(JSON.stringify(entry))) this.#pi.appendEntry(ENTRY, entry);
+			}
 		}
+		for (const { thinking } of kept) if (isMode(thinking)) this.chosenMode = thinking;
 		this.repair = new Repair((key, known) => this.#pi.appendEntry(ENTRY, { key, known }));
 		this.repair.restore(kept);
-		const { previousSessionFile: previous } = event;
-		if (event.reason === "fork" && previous) this.chosenMode ??= chosenModes.get(previous);
-		this.#rememberMode(ctx);
 		this.showStatus(ctx);
 		if (this.isProxied(ctx.model?.baseUrl)) this.#warnIfRetryIsOff(ctx);
 	}
 
-	endSession(): void {
+	endSession({ reason }: { reason?: string }, ctx: ExtensionContext): void {
+		if (reason === "fork") {
+			const mode = this.chosenMode === undefined ? [] : [{ thinking: this.chosenMode }];
+			handedOn.set(ctx.sessionManager.getSessionFile() ?? "", [...this.repair.kept(), ...mode]);
+		}
 		this.guard.stop();
 		this.wire.stop();
 	}
@@ -175,13 +186,7 @@ export class Shim {
 	choose(mode: Mode, ctx: ExtensionContext): void {
 		this.chosenMode = mode;
 		this.#pi.appendEntry(ENTRY, { thinking: mode });
-		this.#rememberMode(ctx);
 		this.showStatus(ctx);
-	}
-
-	#rememberMode(ctx: ExtensionContext): void {
-		const file = ctx.sessionManager.getSessionFile();
-		if (file && this.chosenMode) chosenModes.set(file, this.chosenMode);
 	}
 
 	/** The payload to send instead, or undefined to leave it alone. */

@@ -139,6 +139,39 @@ for (const release of FULL) {
 			});
 		});
 
+		for (const saved of [true, false])
+			it(`what was learned and chosen goes into a fork from before it, ${saved ? "and is kept there" : "unsaved"}`, async () => {
+				await scenario({ release, args: saved ? [] : ["--no-session"] }, async (pi, pool) => {
+					await work(pi, 2);
+					pool.switchAccount();
+					await work(pi, 2);
+					await pi.ask({ type: "set_model", provider: "relay", modelId: "claude-b" });
+					await pi.slash("/thinking-sig off");
+					const { length } = pool.rejections;
+					const messages = ((await pi.ask({ type: "get_fork_messages" })).data as Json).messages as Json[];
+					for (const { entryId } of messages.slice(0, 2).reverse()) {
+						await pi.ask({ type: "fork", entryId });
+						assert.match(
+							await pi.slash("/thinking-sig"),
+							/: off; .*\nlearned.*\n.*claude-a at .* as plain text/,
+						);
+					}
+					if (saved) {
+						await work(pi, 0);
+						await pi.quit();
+						pi.open("--continue");
+						assert.match(
+							await pi.slash("/thinking-sig"),
+							/: off; .*\nlearned.*\n.*claude-a at .* as plain text/,
+						);
+					}
+					await pi.slash("/thinking-sig auto");
+					await pi.ask({ type: "set_model", provider: "relay", modelId: "claude-a" });
+					await work(pi, 2);
+					assert.equal(pool.rejections.length, length);
+				});
+			});
+
 		it("a direct host with the same model id is never touched", async () => {
 			await scenario({ release }, async (pi, pool) => {
 				await work(pi, 2);

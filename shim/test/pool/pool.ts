@@ -158,7 +158,10 @@ export class Pool {
 					["two", "relay-two.test", "relay-two.test"],
 					["direct", "api.anthropic.com", "api.openai.com"],
 				] as const
-			).map(([name, host, openai]) => [name, provider(this.url(host), this.url(openai), name === "direct", pings)]),
+			).map(([name, host, openai]) => [
+				name,
+				provider(this.url(host), this.url(openai), name === "direct", pings),
+			]),
 		);
 	}
 
