@@ -41,6 +41,9 @@ const NOT_RETRIED = "not retried (retry-forced, insufficient_quota): ";
 
 const RETRYING = "a failure that pi gives up on was made retryable; /retry-forced shows the original text";
 
+/** In the words of every pi; old ones had no better for a stop for this reason. */
+const REFUSED_BY_MODEL = /refus|declin|reasoning|^An unknown error occurred$/i;
+
 /** Who refused what, for the user. */
 const REFUSED: Readonly<Record<Rejection, string>> = {
 	sealed: "the relay refused a thinking signature",
@@ -392,7 +395,7 @@ export class Shim {
 		const model = this.#modelOf(message, ctx);
 		if (!model || message.api !== "anthropic-messages" || (status ?? answer?.status ?? 200) >= 400) return false;
 		const form = this.repair.sentTo(model)?.form;
-		return (form === "text" || form === "none") && /refus|declin|reasoning/i.test(message.errorMessage);
+		return (form === "text" || form === "none") && REFUSED_BY_MODEL.test(message.errorMessage);
 	}
 
 	/** The model that the failed call went to; with a virtual model that is not the selected one. */

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Answer, Relay } from "./relay.ts";
+import { isOld } from "./releases.mjs";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 export const SHIM = fileURLToPath(new URL("..", import.meta.url));
@@ -220,7 +221,19 @@ export class Pi {
 	async prompt(message: string): Promise<void> {
 		const from = this.#records.length;
 		await this.ask({ type: "prompt", message });
-		await this.wait("end of the turn", (record) => record.type === "agent_settled", from);
+		if (!isOld(this.setup.release)) {
+			await this.wait("end of the turn", (record) => record.type === "agent_settled", from);
+			return;
+		}
+		// Old releases say when an attempt is over, and not whether another follows: quiet must do.
+		for (let seen = -1; seen !== this.#records.length; ) {
+			const ends = this.#records.slice(from).filter(({ type }) => type === "agent_end").length;
+			const starts = this.#records.slice(from).filter(({ type }) => type === "agent_start").length;
+			if (ends === 0 || starts > ends)
+				await this.wait("end of the attempt", ({ type }) => type === "agent_end", this.#records.length);
+			seen = this.#records.length;
+			await new Promise((resolve) => setTimeout(resolve, 150));
+		}
 	}
 
 	/** Runs a slash command and returns what it told the user. */
