@@ -19,7 +19,9 @@ export type Form =
 	/** Completions: an empty `reasoning_content` where a call has none. */
 	| "filled"
 	/** Completions, Mistral: reasoning left out. */
-	| "omitted";
+	| "omitted"
+	/** Completions: sealed reasoning left out, the readable one kept, an empty one where a call has none. */
+	| "unsealed";
 
 /** How a request went out. */
 export interface Sent {
@@ -63,7 +65,7 @@ export interface Step {
 	offForThisTurn?: true;
 }
 
-type Family = "anthropic" | "responses" | "google" | "completions";
+type Family = "anthropic" | "responses" | "google" | "completions" | "mistral";
 
 const FAMILIES: Readonly<Record<string, Family>> = {
 	"anthropic-messages": "anthropic",
@@ -73,7 +75,7 @@ const FAMILIES: Readonly<Record<string, Family>> = {
 	"google-generative-ai": "google",
 	"google-vertex": "google",
 	"openai-completions": "completions",
-	"mistral-conversations": "completions",
+	"mistral-conversations": "mistral",
 };
 
 /** The family of an API whose requests can be repaired. */
@@ -121,10 +123,11 @@ const LADDERS: Readonly<Record<Exclude<Family, "anthropic">, Partial<Record<Reje
 			sealed: { plain: "replaced", signed: "replaced" },
 		},
 		completions: {
-			wanted: { plain: "filled", omitted: "filled" },
-			unsigned: { plain: "filled", omitted: "filled" },
-			sealed: { plain: "omitted", filled: "omitted" },
+			wanted: { plain: "filled", omitted: "unsealed" },
+			unsigned: { plain: "filled", omitted: "unsealed" },
+			sealed: { plain: "omitted", filled: "unsealed" },
 		},
+		mistral: { sealed: { plain: "omitted" }, wanted: { omitted: "plain" } },
 	};
 
 /**
@@ -138,8 +141,7 @@ export function learn(api: unknown, known: Known, sent: Sent, rejection: Rejecti
 	const form = LADDERS[family][rejection]?.[sent.form];
 	// The model has been heard both ways: it wants what it refuses.
 	if (!form || (known.wanted && form !== known.form)) return { known, helps: false };
-	const turned = (sent.form === "omitted" && form === "filled") || (sent.form === "filled" && form === "omitted");
-	const wanted = known.wanted || turned || (sent.form === "unlinked" && form === "plain");
+	const wanted = known.wanted || form === "plain" || form === "unsealed";
 	return { known: { ...known, form, wanted }, helps: true };
 }
 
@@ -149,7 +151,17 @@ export function plan(known: Known, open: boolean, offForThisTurn: boolean): Sent
 	return { form: known.form, off: offForThisTurn || (open && (known.openTurnsOff || known.form === "none")) };
 }
 
-const FORMS: readonly unknown[] = ["plain", "text", "none", "unlinked", "signed", "replaced", "filled", "omitted"];
+const FORMS: readonly unknown[] = [
+	"plain",
+	"text",
+	"none",
+	"unlinked",
+	"signed",
+	"replaced",
+	"filled",
+	"omitted",
+	"unsealed",
+];
 
 /** Reads what was kept in a session file; undefined where it is not understood. */
 export function readKnown(value: unknown): Known | undefined {
@@ -174,6 +186,7 @@ export function describe(known: Known): string {
 		replaced: "all signatures are replaced by Google's placeholder",
 		filled: "calls without reasoning carry an empty one",
 		omitted: "earlier reasoning is left out",
+		unsealed: "sealed reasoning is left out, calls without reasoning carry an empty one",
 	};
 	const parts = [forms[known.form]];
 	if (known.openTurnsOff || known.form === "none") parts.push("thinking is switched off until a tool turn is over");

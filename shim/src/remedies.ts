@@ -1,7 +1,7 @@
 /** Makes the request that a plan asks for. `sealed.ts` and `strip.ts` hold what is done to each API's payload. */
 
 import type { Sent } from "./memory.ts";
-import { fill, omit, sign, unlink } from "./sealed.ts";
+import { fill, omit, sign, unlink, unseal } from "./sealed.ts";
 import { isObject, stripThinking, switchOff } from "./strip.ts";
 
 /** The payload in the planned form; the same object where there is nothing to change. */
@@ -24,6 +24,8 @@ export function prepare(payload: unknown, { form, off }: Sent, cannotBeOff = fal
 			return fill(sent);
 		case "omitted":
 			return omit(sent);
+		case "unsealed":
+			return unseal(sent);
 	}
 }
 

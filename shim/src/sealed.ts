@@ -57,8 +57,10 @@ export function sign(payload: unknown, all: boolean): unknown {
 	});
 }
 
-function hasCalls(message: Json): boolean {
-	return Array.isArray(message.tool_calls) && message.tool_calls.length > 0;
+/** Mistral's requests pass the hook in their SDK's words. */
+function hasCalls({ tool_calls, toolCalls }: Json): boolean {
+	const calls = tool_calls ?? toolCalls;
+	return Array.isArray(calls) && calls.length > 0;
 }
 
 /** Completions: an empty `reasoning_content` on assistant messages with calls that have none. */
@@ -85,4 +87,14 @@ export function omit(payload: unknown): unknown {
 		if (content.length > 0) return { ...result, content };
 		return hasCalls(message) ? { ...result, content: "" } : undefined;
 	});
+}
+
+/** Completions: `reasoning_details` out, and an empty `reasoning_content` on calls that have none. */
+export function unseal(payload: unknown): unknown {
+	const open = withList(payload, "messages", (message) => {
+		if (!isObject(message) || message.role !== "assistant" || !("reasoning_details" in message)) return message;
+		const { reasoning_details: _sealed, ...rest } = message;
+		return rest;
+	});
+	return fill(open);
 }

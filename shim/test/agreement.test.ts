@@ -14,6 +14,7 @@ import { fileURLToPath } from "node:url";
 import { classify, cutRequestIds, PREFIX } from "../src/engine.ts";
 import type { Form } from "../src/memory.ts";
 import { prepare } from "../src/remedies.ts";
+import { recorded } from "./payloads/payloads.ts";
 import { Random } from "./random.ts";
 
 interface Native {
@@ -59,7 +60,7 @@ const texts = [
 	...rules.flatMap(({ hits, misses }) => [...hits, ...misses]),
 ];
 
-const FORMS: Form[] = ["plain", "text", "none", "unlinked", "signed", "replaced", "filled", "omitted"];
+const FORMS: Form[] = ["plain", "text", "none", "unlinked", "signed", "replaced", "filled", "omitted", "unsealed"];
 
 function compare(batch: Record<string, unknown>[]): void {
 	const reference: unknown[] = JSON.parse(native.classify(JSON.stringify(batch), "full"));
@@ -67,6 +68,17 @@ function compare(batch: Record<string, unknown>[]): void {
 		const own = classify(message, message.status);
 		assert.deepEqual({ ...own }, reference[index], `seed case: ${JSON.stringify(message)}`);
 	}
+}
+
+function comparePayloads(batch: unknown[], form: Form, off: boolean, cannotBeOff: boolean): void {
+	// The same object is what "nothing to change" means here.
+	const results = batch.map((payload) => {
+		const prepared = prepare(payload, { form, off }, cannotBeOff);
+		return prepared === payload ? null : prepared;
+	});
+	const reference = native.prepare(JSON.stringify(batch), form, off, cannotBeOff);
+	// Equal texts are equal values; only where they differ is it worth while to look for the place.
+	if (JSON.stringify(results) !== reference) assert.deepEqual(results, JSON.parse(reference));
 }
 
 describe("the extension and the reference", () => {
@@ -119,23 +131,23 @@ describe("the extension and the reference", () => {
 		assert.ok(verdicts.size > 30, `the messages reach many rules: ${verdicts.size}`);
 	});
 
+	it("agree on what a real pi sends with its built-in models", () => {
+		for (const form of FORMS)
+			for (const off of [false, true])
+				for (const cannotBeOff of [false, true])
+					comparePayloads(
+						recorded.map(({ payload }) => payload),
+						form,
+						off,
+						cannotBeOff,
+					);
+	});
+
 	it(`agree on ${COUNT} random payloads`, () => {
 		const random = new Random(7);
 		for (let done = 0; done < COUNT; done += BATCH) {
 			const batch = Array.from({ length: BATCH }, () => random.anyPayload());
-			const json = JSON.stringify(batch);
-			for (const form of FORMS) {
-				const off = random.below(2) === 1;
-				const cannotBeOff = random.below(4) === 0;
-				// The same object is what "nothing to change" means here.
-				const results = batch.map((payload) => {
-					const prepared = prepare(payload, { form, off }, cannotBeOff);
-					return prepared === payload ? null : prepared;
-				});
-				const reference = native.prepare(json, form, off, cannotBeOff);
-				// Equal texts are equal values; only where they differ is it worth while to look for the place.
-				if (JSON.stringify(results) !== reference) assert.deepEqual(results, JSON.parse(reference));
-			}
+			for (const form of FORMS) comparePayloads(batch, form, random.below(2) === 1, random.below(4) === 0);
 		}
 	});
 });

@@ -134,7 +134,7 @@ export class Pi {
 
 	get modelArgs(): string[] {
 		const extensions = (this.setup.extensions ?? [SHIM]).flatMap((path) => ["-e", path]);
-		const [provider, model] = (this.setup.model ?? "relay/m").split("/");
+		const [, provider, model] = /^([^/]+)\/(.+)$/.exec(this.setup.model ?? "relay/m") ?? [];
 		const thinking = this.setup.thinking ?? "low";
 		const chosen = ["--provider", provider, "--model", model, "--thinking", thinking];
 		return [...chosen, ...extensions, ...(this.setup.args ?? [])];

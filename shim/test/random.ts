@@ -167,7 +167,9 @@ export class Random {
 				{ reasoning_details: [{ id: 1 }] },
 				{ reasoning: "r" },
 			]);
-		const calls = () => this.pick([{}, { tool_calls: [] }, { tool_calls: [{ id: "c", function: { name: "x" } }] }]);
+		const call = { id: "c", function: { name: "x" } };
+		const calls = () =>
+			this.pick([{}, { tool_calls: [] }, { tool_calls: [call] }, { toolCalls: [call] }, { tool_calls: null }]);
 		const content = () =>
 			this.pick([
 				"t",

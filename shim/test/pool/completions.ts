@@ -92,6 +92,9 @@ export const completions: Dialect = {
 					null,
 				),
 			);
+		} else if (reasoning !== "" && rules.thinkingChunks) {
+			const thinking = { type: "thinking", thinking: [{ type: "text", text: reasoning }] };
+			made.push(chunk({ content: [thinking] }, null));
 		} else if (reasoning !== "") made.push(chunk({ reasoning_content: reasoning }, null));
 		if (said.text !== "") made.push(chunk({ content: said.text }, null));
 		for (const [index, call] of said.calls.entries()) {

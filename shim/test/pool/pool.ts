@@ -11,6 +11,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { zstdDecompressSync } from "node:zlib";
 import { Random } from "../random.ts";
 import { anthropic } from "./anthropic.ts";
 import { completions } from "./completions.ts";
@@ -177,7 +178,9 @@ export class Pool {
 	async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
 		const chunks: Buffer[] = [];
 		for await (const chunk of request) chunks.push(chunk as Buffer);
-		const text = Buffer.concat(chunks).toString();
+		const sent = Buffer.concat(chunks);
+		// Codex packs what it sends.
+		const text = String(request.headers["content-encoding"] === "zstd" ? zstdDecompressSync(sent) : sent);
 		const path = request.url ?? "";
 		const api = apiOf(path);
 		if (request.method !== "POST" || !api) return void response.writeHead(404).end();

@@ -80,10 +80,12 @@ export const responses: Dialect = {
 	situation(body) {
 		const input = list(body.input);
 		const at = input.findLastIndex((item) => item.role === "user");
+		// Codex gives its tools as an item.
+		const given = input.filter((item) => item.type === "additional_tools").flatMap((item) => list(item.tools));
 		return {
 			prompt: textOf(input[at]?.content),
 			done: input.slice(at + 1).filter((item) => item.type === "function_call_output").length,
-			tools: list(body.tools).map((tool) => String(tool.name)),
+			tools: [...list(body.tools), ...given].map((tool) => String(tool.name)),
 			thinking: ((body.reasoning as Json | undefined)?.effort ?? "none") !== "none",
 		};
 	},

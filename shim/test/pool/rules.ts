@@ -20,6 +20,8 @@ export interface Rules {
 	passBack: boolean;
 	/** A completions endpoint seals its reasoning as OpenRouter does, in `reasoning_details`. */
 	reasoningDetails: boolean;
+	/** A completions model sends its reasoning as chunks of its content, as Mistral does. */
+	thinkingChunks: boolean;
 	/** How refusals reach the client. */
 	wrap: Wrap | "random";
 }
@@ -35,6 +37,7 @@ export const RULES: Rules = {
 	bound: false,
 	passBack: true,
 	reasoningDetails: false,
+	thinkingChunks: false,
 	wrap: "new-api",
 };
 

@@ -29,11 +29,13 @@ pub enum Form {
     Filled,
     /// Completions and Mistral: reasoning left out.
     Omitted,
+    /// Completions: sealed reasoning left out, the readable one kept, an empty one where a call has none.
+    Unsealed,
 }
 
 impl Form {
     /// All forms.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Plain,
         Self::Text,
         Self::None,
@@ -42,6 +44,7 @@ impl Form {
         Self::Replaced,
         Self::Filled,
         Self::Omitted,
+        Self::Unsealed,
     ];
 
     /// The name that the extension keeps in session files.
@@ -55,6 +58,7 @@ impl Form {
             Self::Replaced => "replaced",
             Self::Filled => "filled",
             Self::Omitted => "omitted",
+            Self::Unsealed => "unsealed",
         }
     }
 }
@@ -73,6 +77,7 @@ pub fn prepare(payload: &Value, form: Form, off: bool, cannot_be_off: bool) -> O
         Form::Replaced => sealed::sign(sent, true),
         Form::Filled => sealed::fill(sent),
         Form::Omitted => sealed::omit(sent),
+        Form::Unsealed => sealed::unseal(sent),
     };
     changed.or(switched)
 }

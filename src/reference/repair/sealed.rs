@@ -97,8 +97,10 @@ fn is_truthy(value: Option<&Value>) -> bool {
     }
 }
 
+/// Mistral's requests pass pi's hook in their SDK's words.
 fn has_calls(message: &Map<String, Value>) -> bool {
-    message.get("tool_calls").and_then(Value::as_array).is_some_and(|calls| !calls.is_empty())
+    let calls = message.get("tool_calls").filter(|calls| !calls.is_null()).or_else(|| message.get("toolCalls"));
+    calls.and_then(Value::as_array).is_some_and(|calls| !calls.is_empty())
 }
 
 fn assistant(message: &Value) -> Option<&Map<String, Value>> {
@@ -143,4 +145,17 @@ pub(super) fn omit(payload: &Value) -> Option<Value> {
         }
         Change::To(Value::Object(rest))
     })
+}
+
+/// Completions: `reasoning_details` out, and an empty `reasoning_content` on calls that have none.
+pub(super) fn unseal(payload: &Value) -> Option<Value> {
+    let open = with_list(payload.as_object()?, "messages", |message| {
+        let Some(message) = assistant(message).filter(|m| m.contains_key("reasoning_details")) else {
+            return Change::Keep;
+        };
+        let mut rest = message.clone();
+        rest.shift_remove("reasoning_details");
+        Change::To(Value::Object(rest))
+    });
+    open.as_ref().map_or_else(|| fill(payload), fill).or(open)
 }
