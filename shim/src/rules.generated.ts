@@ -618,6 +618,17 @@ export const DATA: RuleData = {
 			"why": "a quota is used up; where the server names a wait of a minute or less, it is a rate limit after all"
 		},
 		{
+			"id": "request-over-limit",
+			"decision": "stop",
+			"when": [
+				"any"
+			],
+			"patterns": [
+				"(?<![a-z0-9_])request too large for [ -~]{1,240} limit:? [0-9]{1,12}, requested:? [0-9]"
+			],
+			"why": "this request alone is more than a whole minute allows; no wait makes it fit"
+		},
+		{
 			"id": "plan-advertised",
 			"decision": "stop",
 			"when": [
@@ -957,6 +968,23 @@ export const DATA: RuleData = {
 			"why": "the provider's own fault under a 400: the event names another, or the same request passed when sent again"
 		},
 		{
+			"id": "output-refused",
+			"decision": "retry",
+			"when": [
+				"no-status",
+				400
+			],
+			"patterns": [
+				"(?<![a-z0-9_])(?:tool_use|output_parse|json_validate)_failed(?![a-z0-9_])",
+				"failed to call a\\s{1,3}function",
+				"(?<![a-z0-9_])failed_generation(?![a-z0-9_])",
+				"model (?:has )?(?:produced|generated|returned|emitted) (?:an? )?(?:invalid|malformed|unparsable|unparseable|incomplete) (?:content|output|sequence|tool|function|json|response|text)",
+				"model (?:has )?(?:produced|generated|returned|emitted) (?:output|content|text|a response) that (?:could|can) ?not be parsed",
+				"malformed_function_call"
+			],
+			"why": "the server could not use what the model wrote; the model writes something else the next time"
+		},
+		{
 			"id": "failed-dependency",
 			"decision": "retry",
 			"when": [
@@ -1014,7 +1042,10 @@ export const DATA: RuleData = {
 			],
 			"patterns": [
 				"(?:server|service|system|model|engine|provider|channel|upstream|worker|workers|backend|api)s? (?:is|are|was|were) (?:currently |temporarily |too |very |all )?(?:busy|overload|unavailable|not available|under heavy)",
-				"(?:experiencing|under|due to) (?:very |unusually |extremely )?(?:high|heavy) (?:demand|load|traffic|usage)",
+				"(?:experiencing|under|due to) (?:an? )?(?:very |unusually |extremely )?(?:high|heavy|large) (?:volume of |amount of |levels? of )?(?:demand|load|traffic|usage|requests)",
+				"degraded function cannot be invoked",
+				"(?<![a-z0-9_])model (?:is|was|got|has been)? ?(?:currently |still |being )?(?:unloaded|loading)(?![a-z0-9_])",
+				"(?<![a-z0-9_])(?:failed|unable|error) (?:to )?load(?:ing)? (?:the )?model(?![a-z0-9_])[ -~]{0,160}(?<![a-z0-9_])(?:cancell?ed|aborted|timed out|timeout)(?![a-z0-9_])",
 				"(?:at|over|no|out of|insufficient|not enough|lacks?) (?:[a-z]{1,20} )?capacity",
 				"capacity (?:is )?(?:exceeded|exhausted|constraint|limit)",
 				"temporar(?:y|ily) (?:[a-z]{1,20} )?(?:unavailable|overload|error|failure|issue|problem|limited|down|errors)",
