@@ -175,6 +175,9 @@ export const DATA: RuleData = {
 				"thinking_signature_invalid",
 				"invalid_thinking_signature",
 				"thinking\\.signature[a-z_.]{0,20}[`\"'\\\\]{0,4}: ?(?:field required|input should be)",
+				"(?<![a-z0-9_])messages\\.[0-9]{1,6}\\.content\\.[0-9]{1,6}\\.(?:(?:redacted_)?thinking\\.)?(?:signature|thinking)[`\"'\\\\]{0,4}: ",
+				"(?<![a-z0-9_])messages\\.[0-9]{1,6}\\.content\\.[0-9]{1,6}\\.redacted_thinking\\.data[`\"'\\\\]{0,4}: ",
+				"each [`\"'\\\\]{0,4}thinking[`\"'\\\\]{0,4} block must contain",
 				"(?:thinking|reasoning) (?:block )?signature (?:is |was )?(?:invalid|not valid|expired|missing|required|mismatch)",
 				"(?:invalid|missing|expired|bad|corrupted?) (?:thinking|reasoning) (?:block )?signature",
 				"signature (?:of|for|in|on) (?:the |a |this )?[`\"'\\\\]{0,4}(?:redacted_)?thinking[`\"'\\\\]{0,4} (?:block )?(?:is |was |could |cannot |has )?(?:invalid|not |be |expired|fail)",
@@ -233,6 +236,7 @@ export const DATA: RuleData = {
 				"(?:invalid|stale|expired|corrupted?) [`\"'\\\\]{0,4}thought[_ ]?signature",
 				"thought[_ ]?signature[`\"'\\\\]{0,4} (?:is |was )?(?:not valid|invalid|expired|corrupted)",
 				"thought[_ ]?signature[`\"'\\\\]{0,4}[ -~]{0,40}(?:could not|cannot|can not|failed to) be (?:verified|decrypted|parsed|decoded)",
+				"(?<![a-z0-9_])(?:decoding|decryption|verification|parsing|validation) (?:failed|error) (?:for|of|in) [ -~]{0,12}thought[_ ]?signature",
 				"invalid_encrypted_content",
 				"encrypted[_ ](?:content|reasoning)[ -~\\n]{0,80}(?:could not|cannot|can not|failed to) be (?:verified|decrypted|parsed|read)",
 				"(?:could not|cannot|can not|can.?t|unable to|failed to) (?:decrypt|verify|parse|open|read|decode)[ -~]{0,60}(?:encrypted[_ ](?:content|reasoning)|thought[_ ]?signature)",
@@ -737,7 +741,7 @@ export const DATA: RuleData = {
 				"field required",
 				"required field",
 				"missing required",
-				"(?:invalid|malformed|bad|incorrect) (?:json|type|value|argument|parameter|input|field|schema|format|image|base64|url|role|message|tool|function|enum|property|payload|request body|header)",
+				"(?:invalid|malformed|bad|incorrect) (?:json|type|value|argument|parameter|input|field|schema|format|image|base64|url|role|message|tool|function|enum|property|payload|request body|headers?(?: name| value| field|[:.]))",
 				"invalid_(?:type|argument|json|schema|image|base64|function|tool|request_body|enum)",
 				"invalidparameter",
 				"invalid_argument",
@@ -790,7 +794,7 @@ export const DATA: RuleData = {
 			],
 			"patterns": [
 				"\\[invalid_request(?:_error)?\\][: ]{0,2}(?:[!-@\\[-`a-hj-z]|i[a-mo-z]|in[a-uw-z]|invalid [a-tv-z]|$)",
-				"(?:provider.?returned.?(?:an.?)?error|upstream.?request.?failed|failed to get (?:a )?response)[ -~]{0,200}(?:\\\\\"type\\\\\": ?\\\\\"invalid_request_error|invalid_argument|\\\\\"code\\\\\": ?40[0-4](?![a-z0-9_])|.code.: ?40[0-4](?![a-z0-9_])|(?<![a-z0-9_])40[0-4] bad request|validationexception)"
+				"(?:provider.?returned.?(?:an.?)?error|upstream.?request.?failed|failed to get (?:a )?response)[ -~]{0,200}(?:\\\\\"type\\\\\": ?\\\\\"invalid_request_error|invalid_argument|\\\\\"code\\\\\": ?40[0-4](?![a-z0-9_])|.code.: ?40[1-4](?![a-z0-9_])|(?<![a-z0-9_])raw(?![a-z0-9_])[ -~]{0,160}.code.: ?400(?![a-z0-9_])|(?<![a-z0-9_])40[0-4] bad request|validationexception)"
 			],
 			"why": "the wrapper says that its upstream failed; the upstream says that the request is wrong"
 		},
@@ -985,6 +989,31 @@ export const DATA: RuleData = {
 			"why": "the server could not use what the model wrote; the model writes something else the next time"
 		},
 		{
+			"id": "upstream-status-named",
+			"decision": "retry",
+			"when": [
+				400
+			],
+			"patterns": [
+				"(?<![a-z0-9_])bad response status code (?:429|5[0-9]{2})(?![0-9])",
+				"(?<![a-z0-9_])upstream (?:returned|responded|answered|replied|failed)?(?: with)? ?(?:an? )?(?:http |error )?(?:status|status code|http|code|error)[: =(]{1,3}(?:429|5[0-9]{2})(?![0-9])"
+			],
+			"why": "the relay names the status of its upstream in words, and that one passes"
+		},
+		{
+			"id": "cancelled",
+			"decision": "retry",
+			"when": [
+				499
+			],
+			"patterns": [
+				"cancell?ed",
+				"client closed",
+				"client disconnected"
+			],
+			"why": "the call was given up on its way, by the provider or a proxy; nobody here did"
+		},
+		{
 			"id": "failed-dependency",
 			"decision": "retry",
 			"when": [
@@ -1019,6 +1048,7 @@ export const DATA: RuleData = {
 				"reduce (?:the |your )?(?:frequency|rate|concurrency)",
 				"sending requests too (?:quickly|fast)",
 				"slow down",
+				"(?<![a-z0-9_])error code:? 1015(?![a-z0-9_])",
 				"too many (?:concurrent|parallel|pending) ",
 				"concurren(?:cy|t)(?: [a-z]{1,20}){0,2} (?:limit|exceeded|reached)",
 				"request rate (?:is )?(?:too high|increased)",
@@ -1044,7 +1074,8 @@ export const DATA: RuleData = {
 				"(?:server|service|system|model|engine|provider|channel|upstream|worker|workers|backend|api)s? (?:is|are|was|were) (?:currently |temporarily |too |very |all )?(?:busy|overload|unavailable|not available|under heavy)",
 				"(?:experiencing|under|due to) (?:an? )?(?:very |unusually |extremely )?(?:high|heavy|large) (?:volume of |amount of |levels? of )?(?:demand|load|traffic|usage|requests)",
 				"degraded function cannot be invoked",
-				"(?<![a-z0-9_])model (?:is|was|got|has been)? ?(?:currently |still |being )?(?:unloaded|loading)(?![a-z0-9_])",
+				"(?<![a-z0-9_])model(?![a-z0-9_])(?: [!-~]{1,80})? (?:is|was|got|has been) (?:currently |still |being )?(?:unloaded|loading)(?![a-z0-9_])",
+				"(?<![a-z0-9_])model unloaded(?![a-z0-9_])",
 				"(?<![a-z0-9_])(?:failed|unable|error) (?:to )?load(?:ing)? (?:the )?model(?![a-z0-9_])[ -~]{0,160}(?<![a-z0-9_])(?:cancell?ed|aborted|timed out|timeout)(?![a-z0-9_])",
 				"(?:at|over|no|out of|insufficient|not enough|lacks?) (?:[a-z]{1,20} )?capacity",
 				"capacity (?:is )?(?:exceeded|exhausted|constraint|limit)",
@@ -1118,11 +1149,14 @@ export const DATA: RuleData = {
 				"origin (?:is unreachable|dns error|web server)",
 				"host error",
 				"cf-error-code",
+				"worker threw (?:an )?exception",
+				"(?<![a-z0-9_])error code:? 1101(?![a-z0-9_])",
 				"server (?:failed|had an error|encountered|hung up|closed)",
 				"(?<![a-z0-9_])resource_exhausted(?![a-z0-9_])",
 				"\"unavailable\"",
 				"服务(?:器)?(?:内部)?(?:错误|异常)",
-				"(?:上游|系统)(?:服务)?(?:错误|异常|超时|失败)"
+				"(?:上游|系统)(?:服务)?(?:错误|异常|超时|失败)",
+				"(?:上游|渠道|模型|服务)[^\\n\\r\\u2028\\u2029\\ud800-\\udfff]{0,6}(?:空响应|空回复|无响应|未响应|为空)"
 			],
 			"why": "the provider or the gateway before it failed, not the request"
 		},
@@ -1210,6 +1244,7 @@ export const DATA: RuleData = {
 				"response (?:ended|was cut|cut off|truncated|is empty|was empty|was not valid json)",
 				"(?:in|after) json at position [0-9]",
 				"end of json input",
+				"invalid character [ -~]{1,12} (?:looking for beginning of|after|in) ",
 				"json parse error: (?:un|expected)",
 				"(?<![a-z0-9_])expecting (?:value|property name|[`\"'\\\\]{1,3}[,:][`\"'\\\\]{1,3} delimiter)[ -~]{0,40}: line [0-9]",
 				"(?:extra data|unterminated string starting at): line [0-9]",
@@ -1231,7 +1266,12 @@ export const DATA: RuleData = {
 				"no-status"
 			],
 			"patterns": [
-				"connection (?:was |has been |is |got |unexpectedly |to [!-~]{1,128} )?(?:reset|refused|closed|aborted|lost|dropped|broken|terminated|timed|timeout|failed|interrupted|forcibly|error)",
+				"connection (?:to (?:the )?[!-~]{1,128} )?(?:was |has been |is |got )?(?:unexpectedly |forcibly |abruptly |suddenly )?(?:reset|refused|closed|aborted|lost|dropped|broken|terminated|timed|timeout|failed|interrupted|forcibly|error)",
+				"connection (?:was )?force[- ]?closed",
+				"(?<![a-z0-9_])hpe_[a-z_]{3,40}(?![a-z0-9_])",
+				"parse error: expected http/",
+				"incorrect header check",
+				"(?:response|stream|request|connection|upstream)s? (?:has |is |was )?(?:stalled|hung|hanging)",
 				"(?:network|socket|transport|tunnel|proxy)[_ ](?:connection |is |was |has )?(?:error|failure|failed|unreachable|lost|closed|timeout|disconnected|changed|hang|reset|issue)",
 				"(?<![a-z0-9_])(?:ECONNRESET|ECONNREFUSED|ECONNABORTED|ENOTFOUND|ENETUNREACH|ENETDOWN|ENETRESET|EHOSTUNREACH|EHOSTDOWN|ETIMEDOUT|ESOCKETTIMEDOUT|EPIPE|EAI_AGAIN|EAI_FAIL|EPROTO)(?![a-z0-9_])",
 				"und_err_",
@@ -1249,7 +1289,7 @@ export const DATA: RuleData = {
 				"connection attempts? failed",
 				"ssl_error_",
 				"errno (?:32|54|104|110|111|113)(?![a-z0-9_])",
-				"tls (?:handshake|connection|error)",
+				"tls:? (?:handshake|connection|error)",
 				"ssl (?:handshake|error|connection)",
 				"deadline[_ ]exceeded",
 				"context deadline",
