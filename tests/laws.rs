@@ -227,6 +227,109 @@ proptest! {
     }
 }
 
+/// What alone pi goes by in error, with the reason: texts without it have to be tried again as pi does.
+const OVERREACH: [(&str, &str); 2] = [
+    ("[0-9]", "a number that names no status"),
+    ("(?i)[a-z0-9_]enotfound|enotfound[a-z0-9_]", "ENOTFOUND inside a longer word: ResourceNotFoundException"),
+];
+
+/// Verdicts that name no cause: they may not stop what pi tries again.
+const CAUSELESS: [&str; 2] = ["no-evidence", "permanent-status"];
+
+/// Ways in which a text names a status without a frame, after words that say nothing.
+const NAMINGS: [&str; 24] = [
+    "status @",
+    "status: @",
+    "status code @",
+    "status_code=@",
+    "(status code: @)",
+    "statusCode: @",
+    "HTTP @",
+    "HTTP/1.1 @",
+    "HTTP status @",
+    "http_code: @",
+    "code=@",
+    "code: @",
+    "error code: @",
+    "[@]",
+    "(@)",
+    "error: @",
+    "Error: @",
+    "@ Bad Gateway",
+    "@ internal server problem",
+    "returned @",
+    "upstream_@",
+    "\"status\":@",
+    "\"code\": \"@\"",
+    "@",
+];
+
+/// The same number as something else.
+const OTHERWISE: [&str; 24] = [
+    "request @ of 900",
+    "limit @",
+    "max_items: @",
+    "maximum of @",
+    "@ tokens",
+    "@ bytes",
+    "@ms",
+    "line @",
+    "column @",
+    "position @",
+    "offset @",
+    "at char @",
+    "items[@]",
+    "$@",
+    "@ USD",
+    "@ credits",
+    "@%",
+    "user id @",
+    "order @",
+    "ticket #@",
+    "1,@",
+    "@.25",
+    "10.0.0.1:@",
+    "model-@b",
+];
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// Law 12: without a status, what the newest pi tries again is tried again in every profile, but where a rule names a
+    /// cause, or where all that pi went by is in the list above.
+    #[test]
+    fn never_worse_than_pi(text in prop_oneof![around_patterns(&pi_patterns()), wording()]) {
+        let pi = PiClassifier::newest().expect("the newest era is known");
+        let without = OVERREACH.iter().fold(text.clone(), |rest, (pattern, _)| {
+            regex::Regex::new(pattern).expect("a valid regex").replace_all(&rest, "x").into_owned()
+        });
+        if !pi.is_retryable(&text) || pi.is_context_overflow(&text, None) || !pi.is_retryable(&without) {
+            return Ok(());
+        }
+        for profile in [Profile::Upstream, Profile::Patch, Profile::Full] {
+            let verdict = classify(&Failure::from_text(&text), profile);
+            let caused = verdict.status.is_some() || !CAUSELESS.contains(&verdict.rule);
+            prop_assert!(verdict.decision != Decision::Stop || caused, "{:?}, {}: {}", profile, verdict.rule, text);
+        }
+    }
+
+    /// Law 13: a number that a text names as a passing status is believed; the same number as anything else never is.
+    #[test]
+    fn a_number_is_a_status_where_the_text_says_so(
+        before in "[bdfgk]{3,6} [bdfgk]{3,6}",
+        naming in select(NAMINGS.to_vec()),
+        otherwise in select(OTHERWISE.to_vec()),
+        number in select(vec![408_u16, 409, 425, 429, 500, 502, 503, 504, 520, 522, 529, 599]),
+        after in select(vec!["", ", bcd", " bcd fgh", ". Bcd"]),
+    ) {
+        let said = |way: &str| format!("{before} {}{after}", way.replace('@', &number.to_string()));
+        let named = judged(&said(naming), None);
+        prop_assert_eq!(named.decision, Decision::Retry, "{}: {}", named.rule, said(naming));
+        let other = judged(&said(otherwise), None);
+        prop_assert_eq!(other.decision, Decision::Stop, "{}: {}", other.rule, said(otherwise));
+    }
+}
+
 fn pi_patterns() -> Vec<String> {
     let newest = pi_retry_forced::upstream::Era::all().last().expect("there are eras");
     newest.patterns().retryable.iter().chain(&newest.patterns().non_retryable).cloned().collect()

@@ -672,8 +672,8 @@ export const DATA: RuleData = {
 				"(?:available|back|ready|resume|reset|resets|resetting|unblocked|continue)[a-z ]{0,20} (?:in|after|within)(?: about| approximately)? ~?(?:[0-9]|[1-5][0-9])(?:\\.[0-9]{1,20})? ?(?:s|sec|secs|second|seconds)(?![a-z0-9_])",
 				"(?:等待|请在|约) ?(?:[0-9]|[1-5][0-9]) ?秒",
 				"(?:^|[^\\0-\\x7f]|[ ,.:;(])(?:[0-9]|[1-5][0-9]) ?秒(?:钟)?(?:之)?后",
-				"retry[_ -]?(?:delay|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}(?:[0-9]|[1-5][0-9])(?:\\.[0-9]{1,20})?(?:s|[\\\\\",}\\n ]|$)",
-				"retry[_ -]?(?:delay|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}60(?:\\.0{1,20})?(?:s|[\\\\\",}\\n ]|$)"
+				"retry[_ -]?(?:delay|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}(?:[0-9]|[1-5][0-9])(?:\\.[0-9]{1,20})?(?:s|[^\\0-\\x7f]|[\\\\\",}\\n ]|$)",
+				"retry[_ -]?(?:delay|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}60(?:\\.0{1,20})?(?:s|[^\\0-\\x7f]|[\\\\\",}\\n ]|$)"
 			],
 			"why": "the server itself says when to come back, and that is soon: its quota is per minute"
 		},
@@ -701,8 +701,8 @@ export const DATA: RuleData = {
 			"patterns": [
 				"(?:retry|again|wait|resets?)(?: again)?(?: in| after| for)?(?: about| approximately)? ~?[0-9]{4,9}(?:\\.[0-9]{1,20})? ?(?:s|sec|secs|second|seconds)(?![a-z0-9_])",
 				"(?:retry|again|wait|resets?)(?: again)?(?: in| after| for)?(?: about| approximately)? ~?[0-9]{1,4} ?(?:h|hr|hrs|hours?|d|days?|weeks?)(?:[0-9 .,]|(?![a-z0-9_]))",
-				"retry[_ -]?(?:delay|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}[0-9]{4,9}(?:\\.[0-9]{1,20})?(?:s|[\\\\\",}\\n ]|$)",
-				"reset_?(?:seconds|in|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}[0-9]{4,9}(?:\\.[0-9]{1,20})?(?:s|[\\\\\",}\\n ]|$)"
+				"retry[_ -]?(?:delay|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}[0-9]{4,9}(?:\\.[0-9]{1,20})?(?:s|[^\\0-\\x7f]|[\\\\\",}\\n ]|$)",
+				"reset_?(?:seconds|in|after)[`\"'\\\\]{0,4} ?[:=] ?[`\"'\\\\]{0,4}[0-9]{4,9}(?:\\.[0-9]{1,20})?(?:s|[^\\0-\\x7f]|[\\\\\",}\\n ]|$)"
 			],
 			"why": "the server names a wait of a quarter of an hour or more: three attempts within seconds cannot help"
 		},
@@ -961,8 +961,8 @@ export const DATA: RuleData = {
 				"(?<![a-z0-9_])(?:connect|read|write|bind) (?:ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|EADDRNOTAVAIL) \\[?[0-9a-f.:]{3,45}",
 				"(?<![a-z0-9_])getaddrinfo (?:ENOTFOUND|EAI_AGAIN) [!-~]",
 				"(?<![a-z0-9_])upstream connect error or disconnect/reset before headers",
-				"(?<![a-z0-9_])(?:message|error|detail|msg)[`\"'\\\\]{1,3} ?: ?[`\"'\\\\]{1,3}(?:unexpected eof|eof|connection reset by peer|connection refused|broken pipe|socket hang up|fetch failed|read ECONNRESET|write EPIPE|connection error|i/o timeout|context deadline exceeded|context canceled|stream error|transport is closing|terminated)[.!]?(?: \\(request id[ -~]{1,80}\\))?[`\"'\\\\]",
-				"^400[: ]{1,2}(?:unexpected eof|eof|connection reset by peer|connection refused|broken pipe|socket hang up|fetch failed|read ECONNRESET|i/o timeout|context deadline exceeded)[.!]?$"
+				"(?<![a-z0-9_])(?:message|error|detail|msg)[`\"'\\\\]{1,3} ?: ?[`\"'\\\\]{1,3}(?:unexpected eof|eof|connection reset by peer|connection refused|broken pipe|socket hang up|fetch failed|read ECONNRESET|write EPIPE|connection error|i/o timeout|context deadline exceeded|context canceled|stream error|transport is closing|terminated)[.!]?(?: \\(request id[ -~]{1,80}\\))?(?:[`\"'\\\\]| ?[^\\0-\\x7f])",
+				"^400[: ]{1,2}(?:unexpected eof|eof|connection reset by peer|connection refused|broken pipe|socket hang up|fetch failed|read ECONNRESET|i/o timeout|context deadline exceeded)[.!]?(?:$| ?[^\\0-\\x7f])"
 			],
 			"why": "the operating system's own words, with an address or as the whole message: the relay's connection broke, not the request"
 		},
@@ -1122,7 +1122,7 @@ export const DATA: RuleData = {
 			"patterns": [
 				"(?:try|retry)(?: again)? (?:later|shortly|soon|momentarily)",
 				"again (?:later|shortly|soon|(?:in|after) (?:a|an|some|few|[0-9]))",
-				"(?:please|kindly) (?:re)?try(?: again)?(?:[.!]|$|[`\"'\\\\])",
+				"(?:please|kindly) (?:re)?try(?: again)?(?:[.!]|$|[`\"'\\\\]| ?[^\\0-\\x7f])",
 				"you (?:can|may|should) retry",
 				"(?:please )?retry (?:the|your|this) request",
 				"try (?:the|your|this) request again",
@@ -1153,7 +1153,7 @@ export const DATA: RuleData = {
 				"encountered an (?:internal |unexpected |unknown )?(?:error|issue|problem)",
 				"unexpected (?:server |internal |upstream )?(?:error|failure) (?:occurred|happened|while|on the server)",
 				"model stream error",
-				"(?<![a-z0-9_])(?:provider|upstream|inference|model|llm|backend)(?: api)? (?:request|call|invocation) failed(?:[.!]|$| \\()",
+				"(?<![a-z0-9_])(?:provider|upstream|inference|model|llm|backend)(?: api)? (?:request|call|invocation) failed(?:[.!]|$| ?[^\\0-\\x7f]| \\()",
 				"modelstreamerrorexception",
 				"modelnotreadyexception",
 				"modeltimeoutexception",
@@ -1253,7 +1253,7 @@ export const DATA: RuleData = {
 				"without sending any chunks",
 				"error decoding response body",
 				"decode error \\(200(?![a-z0-9_])",
-				"(?:empty|no|truncated|incomplete|garbled) (?:response|stream|reply|body|completion)(?: body| received| from| stream| content| was)?(?:[ .:]|$)",
+				"(?:empty|no|truncated|incomplete|garbled) (?:response|stream|reply|body|completion)(?: body| received| from| stream| content| was)?(?:[ .:]|$|[^\\0-\\x7f])",
 				"received no (?:response|data|chunks|events)",
 				"(?<![a-z0-9_])(?:invalid|bad|unexpected|malformed) (?:api |http |json |upstream )?(?:response|reply|answer)s? (?:from|received|by|body|format)(?![a-z0-9_])",
 				"(?<![a-z0-9_])error (?:parsing|processing|handling|reading|decoding) (?:the |a |an )?(?:upstream |provider |server |model |api )?(?:response|stream|chunk|reply|answer|event)",
